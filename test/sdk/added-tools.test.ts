@@ -10,7 +10,7 @@ import { scripted, useWorld } from "./support.ts";
 const world = useWorld();
 
 it.each(["sandbox/messages", "sandbox/chat", "sandbox/responses", "sandbox/generate-content"])(
-  "T33: a tool that is added while it runs is called, and one that is removed is offered no more (%s)",
+  "T33: a tool that the runner adds is called, and one that it removes is no longer offered (%s)",
   async (model) => {
     const asked = `Open the shed of ${model}.`;
     const ran: string[] = [];

@@ -23,7 +23,7 @@ describe("a thread of messages", () => {
     JSON.stringify((await world.arrivals(text)).at(-1)!.body);
 
   it.each(models)(
-    "TXT-05: the tool runner's next turn has the whole conversation (%s)",
+    "TXT-05: sends the whole conversation upstream in the tool runner's next turn (%s)",
     async (model) => {
       const asked = `Which key opens the shed of ${model}?`;
       const script = {
@@ -58,7 +58,7 @@ describe("a thread of messages", () => {
   );
 
   it.each(models)(
-    "TXT-05: a thread's second question has the first before it (%s)",
+    "TXT-05: sends the whole conversation upstream with its second question (%s)",
     async (model) => {
       const first = `My boat at ${model} is called Wren.`;
       const second = `What is my boat at ${model} called?`;
@@ -81,7 +81,7 @@ describe("a thread of messages", () => {
   );
 
   it.each(models)(
-    "a thread that may not go on without one is told so, and costs nothing (%s)",
+    "is refused before any upstream is called, unless it allows `continue_unthreaded` (%s)",
     async (model) => {
       const words = `Nobody hears this at ${model}.`;
       const thread = connect().beta.messages.thread({ model, max_tokens: 1000 });
@@ -105,7 +105,7 @@ describe("a thread of messages", () => {
     },
   );
 
-  it("TXT-05: a thread that streams goes on as well", async () => {
+  it("TXT-05: sends the whole conversation upstream when it streams too", async () => {
     const words = "My streaming boat is called Tern.";
     const thread = connect().beta.messages.thread({
       model: "sandbox/chat",
@@ -123,7 +123,7 @@ describe("a thread of messages", () => {
     expect(await lastSent(asked)).toContain(words);
   });
 
-  it("a request that continues a thread is refused as well", async () => {
+  it("is refused too if a request continues a thread by itself", async () => {
     const thread = { type: "continue" as const, previous_message_id: "msg_1" };
     const asked = connect().beta.messages.create({
       model: "sandbox/chat",

@@ -24,9 +24,10 @@ describe("@anthropic-ai/sdk over messages", () => {
   it.each(failureNames)("%s is thrown as the SDK's own error", (name) =>
     failsAs(world, messages, name),
   );
-  it("BILL-23 ERR-09: a 402 is not sent again, and never reaches the upstream", () =>
+  it("BILL-23 ERR-09: the SDK does not retry a 402, which never reaches the upstream", () =>
     paysOnce(world, messages));
-  it("a rate limit that passes is waited for", () => waitsOutRateLimit(world, messages));
+  it("the SDK waits for a temporary rate limit, and then succeeds", () =>
+    waitsOutRateLimit(world, messages));
 
   const hello = { model: "sandbox/messages", max_tokens: 100 };
 
@@ -47,7 +48,7 @@ describe("@anthropic-ai/sdk over messages", () => {
     expect(answer.content).toMatchObject([{ type: "text", text: "Come in." }]);
   });
 
-  it("the vendor's own 529 is an overload as well, with a time to come again", async () => {
+  it("the vendor's own 529 is an overloaded error too, with Retry-After", async () => {
     const client = new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
     const content = scripted("Hi", { status: 529 });
     const asked = client.messages.create({ ...hello, messages: [{ role: "user", content }] });
@@ -56,7 +57,7 @@ describe("@anthropic-ai/sdk over messages", () => {
     expect(error.headers?.get("retry-after")).toBe("5");
   });
 
-  it("T44: a stream tells its input at the start, and the true count at its end", async () => {
+  it("T44: a stream reports input tokens at its start, and the true usage at its end", async () => {
     const client = new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
     const content = scripted("Hi", { reply: "Hello.", usage: { input: 77, output: 3 } });
     const stream = client.messages.stream({ ...hello, messages: [{ role: "user", content }] });
@@ -69,7 +70,7 @@ describe("@anthropic-ai/sdk over messages", () => {
     expect(usage).toMatchObject({ input_tokens: 77, output_tokens: 3 });
   });
 
-  it("thinking keeps its signature, and goes back with a tool result as it came", async () => {
+  it("thinking keeps its signature, and can be sent back unchanged with a tool result", async () => {
     const client = new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
     const script = {
       reasoning: "A city is asked for.",
@@ -99,7 +100,7 @@ describe("@anthropic-ai/sdk over messages", () => {
     expect(second.content).toMatchObject([{ type: "text", text: "Rain." }]);
   });
 
-  it("TXT-03: the models are listed to their end, and one is read", async () => {
+  it("TXT-03: all models are listed without duplicates, and one can be read", async () => {
     const client = new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
     const ids: string[] = [];
     for await (const { id } of client.models.list()) ids.push(id);

@@ -137,7 +137,7 @@ describe.skipIf(chromium === undefined)("a page of another origin", () => {
     });
   });
 
-  it("that is not listed cannot call", async () => {
+  it("cannot call if its origin is not listed", async () => {
     page.close();
     page = await openPage(target);
     expect(await load("https://app.example.com")).toEqual({

@@ -10,7 +10,7 @@ const world = useWorld();
 const headers = ["anthropic-user-profile-id", "anthropic-workspace-id"];
 
 it.each(["sandbox/messages", "sandbox/chat"])(
-  "TXT-14 TXT-15: are not forwarded, and reported as dropped (%s)",
+  "TXT-14 TXT-15: headers that select parts of the operator's account are not forwarded, and reported as dropped (%s)",
   async (model) => {
     const client = new Anthropic({ apiKey: world.key, baseURL: world.url, maxRetries: 0 });
     const words = `Whose call is this one of ${model}?`;

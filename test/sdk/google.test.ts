@@ -23,15 +23,16 @@ describe("@google/genai over generateContent", () => {
   it.each(failureNames)("%s is thrown as the SDK's own error", (name) =>
     failsAs(world, generateContent, name),
   );
-  it("BILL-23 ERR-09: a 402 is not sent again, and never reaches the upstream", () =>
+  it("BILL-23 ERR-09: the SDK does not retry a 402, which never reaches the upstream", () =>
     paysOnce(world, generateContent));
-  it("a rate limit that passes is waited for", () => waitsOutRateLimit(world, generateContent));
+  it("the SDK waits for a temporary rate limit, and then succeeds", () =>
+    waitsOutRateLimit(world, generateContent));
 
   it.each([
     ["v1", "/v1/models/sandbox/generate-content"],
     ["v1beta", "/v1beta/models/sandbox/generate-content"],
   ])(
-    "TXT-04: under the version prefix %s the key is carried as x-goog-api-key",
+    "TXT-04: calls under the version prefix %s carry the key as x-goog-api-key, and are answered",
     async (apiVersion, path) => {
       const sent: { url: string; headers: Headers }[] = [];
       const { models } = new GoogleGenAI({
@@ -67,7 +68,7 @@ describe("@google/genai over generateContent", () => {
   );
 
   it.each(["v1", "v1beta"])(
-    "TXT-04 ERR-01: under %s the models are listed and read in Google's shape",
+    "TXT-04 ERR-01: under %s, models are listed and read in Google's format",
     async (apiVersion) => {
       const { models } = new GoogleGenAI({
         apiKey: world.key,

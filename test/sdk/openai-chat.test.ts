@@ -23,9 +23,10 @@ describe("openai over chat completions", () => {
   it.each(failureNames)("%s is thrown as the SDK's own error", (name) =>
     failsAs(world, chat, name),
   );
-  it("BILL-23 ERR-09: a 402 is not sent again, and never reaches the upstream", () =>
+  it("BILL-23 ERR-09: the SDK does not retry a 402, which never reaches the upstream", () =>
     paysOnce(world, chat));
-  it("a rate limit that passes is waited for", () => waitsOutRateLimit(world, chat));
+  it("the SDK waits for a temporary rate limit, and then succeeds", () =>
+    waitsOutRateLimit(world, chat));
 
   it("several choices are streamed side by side", async () => {
     const client = new OpenAI({ apiKey: world.key, baseURL: `${world.url}/v1`, maxRetries: 0 });

@@ -21,11 +21,12 @@ describe("openai over responses", () => {
   it.each(failureNames)("%s is thrown as the SDK's own error", (name) =>
     failsAs(world, responses, name),
   );
-  it("RESP-55 BILL-23 ERR-09: a 402 is not sent again, and never reaches the upstream", () =>
+  it("RESP-55 BILL-23 ERR-09: the SDK does not retry a 402, which never reaches the upstream", () =>
     paysOnce(world, responses));
-  it("a rate limit that passes is waited for", () => waitsOutRateLimit(world, responses));
+  it("the SDK waits for a temporary rate limit, and then succeeds", () =>
+    waitsOutRateLimit(world, responses));
 
-  it("an answer cut at its maximum is incomplete, and says why", async () => {
+  it("an answer cut at max_output_tokens is incomplete, with the reason", async () => {
     const client = new OpenAI({ apiKey: world.key, baseURL: `${world.url}/v1`, maxRetries: 0 });
     const input = `Long\n#sandbox ${JSON.stringify({ reply: "word ".repeat(100) })}`;
     const response = await client.responses.create({

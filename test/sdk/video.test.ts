@@ -78,7 +78,7 @@ describe("the xAI provider of the AI SDK", () => {
     });
   });
 
-  it("NVID-15: sends a picture as the first frame", async () => {
+  it("NVID-15: sends an image as the first frame", async () => {
     await bench.received(/./);
     const { video } = await generateVideo({
       model: model("sandbox/video-model-v1.5"),
@@ -95,7 +95,7 @@ describe("the xAI provider of the AI SDK", () => {
     expect((await newest()).cost).toBe("0.09");
   });
 
-  it("NVID-32 NVID-33: tells why there is no video, in the words of the task", async () => {
+  it("NVID-32 NVID-33: throws the task's error message if there is no video", async () => {
     const failed = (outcome: string) =>
       generateVideo({
         model: model("sandbox/video-model-v1"),
@@ -112,7 +112,7 @@ describe("the xAI provider of the AI SDK", () => {
     }
   });
 
-  it("NVID-24: a refusal arrives as the SDK's own error, with our sentence", async () => {
+  it("NVID-24: throws a refusal as the SDK's own error, with the gateway's message", async () => {
     const long = generateVideo({
       model: model("sandbox/video-model-v1"),
       prompt: "A boat",
@@ -154,7 +154,7 @@ describe("the ByteDance provider of the AI SDK, on Ark's paths", () => {
     expect(await made()).toMatchObject({ duration: 4, ratio: "16:9", seed: 7, watermark: false });
   });
 
-  it("ARK-07 ARK-12: raises on a failed task and on a refused call", async () => {
+  it("ARK-07 ARK-12: throws on a failed task and on a refused call", async () => {
     const make = (prompt: string, duration: number) =>
       generateVideo({
         model: model(),
@@ -174,7 +174,7 @@ describe("the ByteDance provider of the AI SDK, on Ark's paths", () => {
   });
 });
 
-describe("the Alibaba provider of the AI SDK, on DashScope's path of tasks", () => {
+describe("the Alibaba provider of the AI SDK, on DashScope's task path", () => {
   const read = async (taskId: string) =>
     getVideoStatus(createAlibaba({ videoBaseURL: bench.url, apiKey: bench.key }).video("wan"), {
       operation: { taskId },
