@@ -10,7 +10,7 @@ import {
 import { useWorld } from "../sdk/support.ts";
 import { protocols, sdks, systemOf, worldOf } from "./support.ts";
 
-describe("calls within one protocol, converted all the same", () => {
+describe("calls within one protocol that are converted anyway", () => {
   const world = useWorld({ forceConversion: true });
 
   describe.each(protocols)("%s", (protocol) => {

@@ -163,7 +163,7 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
         expect(await told()).toEqual([[]]);
       });
 
-      it("a system prompt stands where the upstream wants it", async () => {
+      it("a system prompt is sent in the upstream's own place", async () => {
         const { sdk, told, world: ours } = pair();
         const system = "You are a lighthouse keeper.";
         await sdk.connect(ours).ask({ text: "Who are you?", system });
@@ -174,7 +174,7 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
 
       describeStopping(caller, target, pair);
 
-      it("a tool loop of a model that reasons comes to its end", async () => {
+      it("a tool loop of a reasoning model ends with an answer", async () => {
         const { sdk, told, world: ours } = pair();
         const script = {
           reasoning: "A city is asked for.",
