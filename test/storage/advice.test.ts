@@ -31,6 +31,6 @@ it.each([
   [coded("08P01", "server conn crashed?"), "the server behind the pooler"],
   [coded("28P01"), "check user and password"],
   [coded("XX000"), "check DATABASE_URL, and that the server lets this user in"],
-])("%s is told with what helps", (error, fix) => {
+])("%s gets its own advice", (error, fix) => {
   expect(adviceOn(error).fix).toContain(fix);
 });

@@ -78,7 +78,7 @@ const after = knownMigrations()
   .map(({ name }) => name)
   .filter((name) => name > last);
 
-it("what the baseline makes is what was recorded of the migrations that it stands for", async () => {
+it("the baseline makes the schema that was recorded for the migrations that it replaces", async () => {
   const url = new URL("baseline.json", import.meta.url);
   const recorded = JSON.parse(readFileSync(url, "utf8")) as Record<string, string>;
   const database = await openAt(last, now);
@@ -89,7 +89,7 @@ it("what the baseline makes is what was recorded of the migrations that it stand
   expect(await migrate(database)).toEqual({ applied: after });
 });
 
-it("a database that lacks any of them is refused, whichever", async () => {
+it("a database that lacks any one of the replaced migrations is refused", async () => {
   const database = await openEmpty(await (await sharedPostgres()).createMigrated());
   for (const { name, checksum } of replaced) {
     await database.query("delete from schema_migrations where name = $1", [name]);
@@ -104,13 +104,13 @@ it("a database that lacks any of them is refused, whichever", async () => {
   expect(await migrate(database)).toEqual({ applied: [] });
 });
 
-it("a database without a schema has it before it, and is not changed by being asked", async () => {
+it("an empty database lacks the baseline and all later migrations, and a check of its state changes nothing", async () => {
   const database = await openEmpty();
   expect(await schemaState(database)).toMatchObject({ missing: [baselineName, ...after] });
   expect(await schemaOf(database)).toEqual(await schemaOf(await openEmpty()));
 });
 
-it("a process that is killed in the middle of the baseline leaves nothing, and the next one makes it whole", async () => {
+it("a process killed in the middle of the baseline leaves nothing behind, and the next one completes it", async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const database = await openEmpty(url);
   const before = await catalogueOf(database);
@@ -156,7 +156,7 @@ describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
     older = (await import(/* @vite-ignore */ file)) as Migrate;
   });
 
-  it("the baseline is the schema that they make, and so is what comes after it", async () => {
+  it("makes the same schema as they do, before and after the later migrations", async () => {
     const [theirs, ours] = [await openAt(last, older), await openAt(last, now)];
     expect(await catalogueOf(ours)).toEqual(withoutLater(await catalogueOf(theirs)));
     expect(await recordedIn(ours)).toEqual(await recordedIn(theirs));
@@ -165,7 +165,7 @@ describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
     expect(await catalogueOf(ours)).toEqual(await catalogueOf(theirs));
   });
 
-  it("a database at 0040 is refused untouched; the version that is named brings it here", async () => {
+  it("a database at 0040 is refused unchanged, and the version that the error names upgrades it", async () => {
     const database = await openAt("0040_thumbnails.sql", older);
     await database.query("alter table schema_migrations drop column compatible_from");
     const before = [
@@ -185,7 +185,7 @@ describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
     expect(await schemaState(database)).toMatchObject({ missing: [] });
   });
 
-  it("a database at 0041 with a changed checksum is refused untouched", async () => {
+  it("a database at 0041 with a changed checksum is refused unchanged", async () => {
     const database = await openAt(last, older);
     await database.query("update schema_migrations set checksum = 'x' where name = $1", [last]);
     const before = await catalogueOf(database);
@@ -193,7 +193,7 @@ describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
     expect(await catalogueOf(database)).toEqual(before);
   });
 
-  it("an earlier version and this one start on an empty database at once, and either starts on what the other made", async () => {
+  it("an earlier version and this one can start on an empty database at once, and leave the same schema", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const places = [await openEmpty(url), await openEmpty(url)] as const;
     const done = await Promise.all([migrate(places[0]), older.migrate(places[1])]);

@@ -28,7 +28,7 @@ const upTo = (high: number, low: number): number[] =>
   Array.from({ length: high - low + 1 }, (_, place) => high - place);
 
 describeDatabase("lists of models", (open) => {
-  it("the newest hundred are kept, the one in force, and the one that was in force before the newest came", async () => {
+  it("the newest hundred are kept, and so are the list in force and the one in force before it", async () => {
     const database = await open();
     for (let count = 1; count <= 103; count += 1) await add(database, `${count}`);
     expect(await versions(database)).toEqual(upTo(103, 4));
@@ -45,7 +45,7 @@ describeDatabase("lists of models", (open) => {
     expect(await versions(database)).toEqual(upTo(105, 6));
   });
 
-  it("one that is gone back to while another is added stays", async () => {
+  it("a list that is restored while another is added stays", async () => {
     const database = await open();
     for (let count = 1; count <= 100; count += 1) await add(database, `${count}`);
     const isUsed = Promise.withResolvers<void>();

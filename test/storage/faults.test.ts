@@ -9,7 +9,7 @@ async function eventually(database: Database): Promise<void> {
     .toEqual([{ one: 1 }]);
 }
 
-it("T73: while the server is away signals are not trusted, and handlers hear when they are back", async () => {
+it("T73: signals are not trusted while the server is away, and handlers are called when they are back", async () => {
   const server = await startPostgres();
   const database = await openDatabase({ url: server.url, log: silentLog });
   await migrate(database);
@@ -39,7 +39,7 @@ it("T73: while the server is away signals are not trusted, and handlers hear whe
   await server.stop();
 });
 
-it("a statement that fails for its own fault is not taken for an outage", async () => {
+it("a statement with an error of its own is not treated as an outage", async () => {
   const dataDir = await preparedDataDir();
   const database = await openDatabase({ dataDir, log: silentLog });
   const failure = await database.query("select 1 / 0", []).catch((error: unknown) => error);
@@ -50,7 +50,7 @@ it("a statement that fails for its own fault is not taken for an outage", async 
 /** Blocks the process, so that data from the server waits in the socket. */
 const stall = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-it("T67: a connection that the server ends by a timeout of the operator's may be asked again", async () => {
+it("T67: an error of a connection that the server's own timeout ended counts as transient", async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
   await database.query("set idle_session_timeout = '20ms'");

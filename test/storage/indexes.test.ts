@@ -26,7 +26,7 @@ const addTasks = (database: Database, count: number, model: string) =>
   );
 
 describeDatabase("indexes of large tables", (open) => {
-  it("are made once, and one that was broken off is made anew", async () => {
+  it("are built once, and an invalid one is built again", async () => {
     const database = await open();
     expect(await makeIndexes(database)).toEqual(names);
     expect([await whole(database), await makeIndexes(database)]).toEqual([names.toSorted(), []]);
@@ -38,7 +38,7 @@ describeDatabase("indexes of large tables", (open) => {
     expect(await whole(database)).toEqual(names.toSorted());
   });
 
-  it("tasks of a rare model are found without reading those of others", async () => {
+  it("find tasks of a rare model without reading those of other models", async () => {
     const database = await open();
     await makeIndexes(database);
     await addTasks(database, 3_000, "acme/often");
@@ -67,7 +67,7 @@ describeDatabase("indexes of large tables", (open) => {
   });
 });
 
-it("are made while others write, by one process of two, and a gateway that stops does not wait for them", async () => {
+it("indexes are built while others write, by one of two processes, and a gateway that stops does not wait for them", async () => {
   const url = await (await sharedPostgres()).createMigrated();
   const [one, two] = [
     await openDatabase({ url, log: silentLog }),

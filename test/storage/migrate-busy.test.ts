@@ -36,7 +36,7 @@ async function startReport(): Promise<{ readonly pid: number; end(): Promise<voi
 const waitingSql =
   "select 1 from pg_locks where not granted and mode = 'AccessExclusiveLock' and database = (select oid from pg_database where datname = current_database())";
 
-it("calls go on while a report is read, the log says what is in the way, and the schema is changed once it ends", async () => {
+it("while a report blocks a migration, calls go on and the log names the report; the migration runs once it ends", async () => {
   const report = await startReport();
   const told: [object, string][] = [];
   const migrated = migrate(database, {

@@ -4,7 +4,7 @@ import { migrate, SchemaError, schemaState } from "../../src/storage/index.ts";
 import { describeDatabase } from "../support/postgres.ts";
 
 describeDatabase("migrate", (open) => {
-  it("runs on a schema that a newer version has expanded, and refuses one that has left it behind", async () => {
+  it("runs on a schema that a newer version has expanded, and refuses one that it is too old for", async () => {
     const database = await open();
     const add = (name: string, from: string | null) =>
       database.query(
@@ -28,7 +28,7 @@ describeDatabase("migrate", (open) => {
     await expect(schemaState(database)).rejects.toThrow(SchemaError);
   });
 
-  it("refuses a migration that stands among its own and is not", async () => {
+  it("refuses an unknown migration that is numbered among its own", async () => {
     const database = await open();
     await database.query(
       "insert into schema_migrations (name, checksum) values ('0009_strange.sql', 'x')",
@@ -36,7 +36,7 @@ describeDatabase("migrate", (open) => {
     await expect(migrate(database)).rejects.toThrow(/0009_strange\.sql/);
   });
 
-  it("records in a database from before what compatibility was", async () => {
+  it("adds the compatibility column to a database that lacks it", async () => {
     const database = await open();
     await database.query("alter table schema_migrations drop column compatible_from");
     expect(await schemaState(database)).toMatchObject({ missing: [], newer: [] });

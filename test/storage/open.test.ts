@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { describeDatabase } from "../support/postgres.ts";
 
 describeDatabase("database", (open) => {
-  it("gives int8 as bigint, timestamptz as Date, jsonb parsed, date as text", async () => {
+  it("returns int8 as bigint, timestamptz as Date, jsonb parsed, date as text", async () => {
     const database = await open();
     const rows = await database.query(
       "select $1::bigint as big, array[$1::bigint, null] as bigs, $2::timestamptz as at, $3::jsonb as json, date '2026-11-02' as day",
@@ -20,7 +20,7 @@ describeDatabase("database", (open) => {
     ]);
   });
 
-  it("gives JSON the names that it has, whatever names V8 met before", async () => {
+  it("returns JSON objects with their own names, even after similar escaped names", async () => {
     const database = await open();
     for (const type of ["json", "jsonb"])
       for (const name of ["\\", "\n"]) {
@@ -31,7 +31,7 @@ describeDatabase("database", (open) => {
       }
   });
 
-  it("commits a transaction that resolves and takes back one that throws", async () => {
+  it("commits a transaction that resolves and rolls back one that throws", async () => {
     const database = await open();
     const put = (name: string, fail: boolean) =>
       database.transaction(async (tx) => {
@@ -44,7 +44,7 @@ describeDatabase("database", (open) => {
     expect(names).toEqual([{ name: "kept" }]);
   });
 
-  it("reports a transaction as failed when a swallowed error has already undone it", async () => {
+  it("reports a transaction as failed when a swallowed error has already rolled it back", async () => {
     const database = await open();
     const work = database.transaction(async (tx) => {
       await tx.query("insert into settings (name, value) values ('x', '1')");

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createLogThrottle } from "../../src/base/log-throttle.ts";
 import { createPool } from "../../src/storage/pool.ts";
 
-it("ten connections that one restart of the database ends are one line in the log", async () => {
+it("ten connections that one restart of the database ends make one line in the log", async () => {
   const repeats = createLogThrottle(() => 0);
   const lines: object[] = [];
   const warn = (fields: object, message: string): void => {

@@ -10,7 +10,7 @@ async function pooled(mode: "session" | "transaction"): Promise<string> {
   return pooler.url;
 }
 
-it("behind a pooler in session mode a database is made, heard, and has its limits", async () => {
+it("behind a pooler in session mode, a database is migrated, delivers signals, and has its timeouts", async () => {
   const database = await openDatabase({ url: await pooled("session"), log: silentLog });
   await migrate(database);
   const got: string[] = [];
@@ -26,7 +26,7 @@ it("behind a pooler in session mode a database is made, heard, and has its limit
   await database.close();
 });
 
-it("a pooler in transaction mode is refused at the start, in words that say what to name", async () => {
+it("a pooler in transaction mode is refused at the start, with the fix", async () => {
   const opening = openDatabase({ url: await pooled("transaction"), log: silentLog });
   await expect(opening).rejects.toMatchObject({
     name: "DatabaseUnreachableError",
@@ -35,7 +35,7 @@ it("a pooler in transaction mode is refused at the start, in words that say what
   });
 });
 
-it("a server that has one connection left is opened all the same", async () => {
+it("a server that allows only one connection can be opened", async () => {
   const postgres = await sharedPostgres();
   const operator = await openDatabase({ url: postgres.url, log: silentLog });
   onTestFinished(() => operator.close());

@@ -81,14 +81,14 @@ const asks = async (): Promise<string> => {
   }
 };
 
-it("an authority that is renewed in place counts for the next connection", async () => {
+it("an authority's file that is renewed in place applies to the next connection", async () => {
   expect(await asks()).toBe("ssl true");
   await certify(makeAuthority());
   await cut();
   await eventually(async () => (await asks()) === "ssl true", "a connection by the new authority");
 });
 
-it("an authority's file that is away ends nothing: what it said before counts until it is back", async () => {
+it("while an authority's file is missing, connections use its last content", async () => {
   const busy = Array.from({ length: 40 }, () => secure.query("select pg_sleep(0.5)"));
   const ended = Promise.allSettled(busy);
   await eventually(async () => {
@@ -112,7 +112,7 @@ it("an authority's file that is away ends nothing: what it said before counts un
 });
 
 it.each(["ssl=true", "ssl=0", "sslmode=no-verify", "sslnegotiation=direct&sslmode=require"])(
-  "what the address says beside its files changes nothing while they are away: %s",
+  "a missing authority's file does not change the other settings of the URL: %s",
   (beside) => {
     const path = join(temporaryDirectory(), "authority.pem");
     writeFileSync(path, makeAuthority().cert);
@@ -128,7 +128,7 @@ it.each(["ssl=true", "ssl=0", "sslmode=no-verify", "sslnegotiation=direct&sslmod
   },
 );
 
-it("one that was never there is refused at the start, by its name", async () => {
+it("an authority's file that never existed is refused at the start, with its name", async () => {
   const url = `${postgres.url}?sslmode=verify-full&sslrootcert=${file}.none`;
   await expect(openDatabase({ url, log: silentLog })).rejects.toThrow(
     /ca\.pem\.none'; look at the files that DATABASE_URL names/,

@@ -19,7 +19,7 @@ async function otherwiseMinded(): Promise<string> {
 const readSession = (session: Queryable): Promise<object[]> =>
   session.query("select current_setting('jit') as jit, $1::timestamptz as at", [at]);
 
-it("a connection has its statements never compiled (jit), and reads moments in a database of another style", async () => {
+it("a connection turns JIT off and reads timestamps, even if the database has other defaults", async () => {
   const url = await otherwiseMinded();
   const database = await openDatabase({ url, log: silentLog });
   onTestFinished(() => database.close());

@@ -33,7 +33,7 @@ async function settledMs(signals: ReturnType<typeof signalsOver>): Promise<numbe
   return performance.now() - beganMs;
 }
 
-describe("T73: a committed change whose confirmation cannot be asked for", () => {
+describe("T73: a committed change whose confirmation cannot be requested", () => {
   it.each<[string, Listener["listeners"], () => Promise<never[]>]>([
     ["the database is away", () => Promise.reject(away), () => Promise.reject(away)],
     ["no connection is free", () => new Promise(() => undefined), async () => []],

@@ -13,7 +13,7 @@ const namesAfter = (heading: string): string[] => {
 };
 
 describeDatabase("the schema, as docs/scale.md has it", (open) => {
-  it("names every table whose key does not begin with its workspace: a new one goes into its list", async () => {
+  it("lists every table whose key does not begin with the workspace", async () => {
     const database = await open();
     const rows = await database.query<{ name: string }>(
       `select c.relname as name from pg_class c
@@ -27,7 +27,7 @@ describeDatabase("the schema, as docs/scale.md has it", (open) => {
     );
   });
 
-  it("names every rule of uniqueness that reaches over workspaces in tables that do begin with one", async () => {
+  it("lists every unique index across workspaces in tables whose key begins with the workspace", async () => {
     const database = await open();
     const rows = await database.query<{ name: string }>(
       `select x.relname as name from pg_index u join pg_class x on x.oid = u.indexrelid join pg_class c on c.oid = u.indrelid

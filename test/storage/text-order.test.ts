@@ -59,20 +59,23 @@ describe("the order of text in a database", () => {
     ["czech", "cs", "ch after h"],
     ["estonian", "et", "z before t"],
     ["lithuanian", "lt", "y before k"],
-  ])("%s does not: no schema is made (%s, %s)", async (name, locale) => {
-    const database = await openMade(name, icu(locale));
-    expect(await readTextOrder(database)).toEqual({ keepsTime: false, locale, isBytes: false });
-    await expect(migrate(database)).rejects.toMatchObject({
-      name: "SchemaError",
-      problem: expect.stringContaining(`(${locale})`),
-      fix: expect.stringContaining("LC_COLLATE 'C'"),
-    });
-    expect(await database.query("select to_regclass('workspaces') as made")).toEqual([
-      { made: null },
-    ]);
-  });
+  ])(
+    "%s does not keep ids in the order of time, so no schema is made (%s, %s)",
+    async (name, locale) => {
+      const database = await openMade(name, icu(locale));
+      expect(await readTextOrder(database)).toEqual({ keepsTime: false, locale, isBytes: false });
+      await expect(migrate(database)).rejects.toMatchObject({
+        name: "SchemaError",
+        problem: expect.stringContaining(`(${locale})`),
+        fix: expect.stringContaining("LC_COLLATE 'C'"),
+      });
+      expect(await database.query("select to_regclass('workspaces') as made")).toEqual([
+        { made: null },
+      ]);
+    },
+  );
 
-  it("is told by doctor and at each start where a schema is in it already", async () => {
+  it("is reported by doctor and at each start if the schema exists already", async () => {
     const environment = {
       DATABASE_URL: await czechSince(),
       TOLLGATE_DATA_DIR: temporaryDirectory(),
