@@ -51,7 +51,7 @@ const streamOf = (events: readonly { readonly type: string }[]): string =>
     )
     .join("");
 
-it("a refusal as too long inside a stream reaches the caller without failover, and the next call goes to the same provider", async () => {
+it("a stream that reports a prompt as too long reaches the caller without failover, and the next call goes to the same provider", async () => {
   const vendor = await startRecorder((request, reply) => {
     reply.writeHead(200, { "content-type": "text/event-stream" });
     reply.end(streamOf(request.text.includes("long") ? refusal : answer));

@@ -205,7 +205,7 @@ describe("the vendor's request", () => {
     expect(await sent(boat)).not.toHaveProperty("moderation");
   });
 
-  it("VID-27: costs the same at the native endpoint", async () => {
+  it("VID-27: makes a video of the same price at the native endpoint", async () => {
     const body = { ...boat, duration: 3, resolution: "720p", reference_images: frames(2) };
     const [task, video] = [await done(body), await native.done(body)];
     expect([task.cost, video.cost]).toEqual(["0.23", "0.23"]);
@@ -228,7 +228,7 @@ describe("the vendor's request", () => {
     }
   });
 
-  it("VID-29: supports `audio` for v1; for the model billed by the second it is dropped with a note", async () => {
+  it("VID-29: has `audio` for v1; for the model billed by the second it is dropped with a note", async () => {
     expect(await created({ ...boat, audio: false })).not.toHaveProperty("notes");
     const silent = { ...boat, ...bySeconds, audio: false };
     expect((await created(silent)).notes).toEqual([expect.stringMatching(/^audio: /)]);

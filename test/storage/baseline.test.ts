@@ -148,7 +148,7 @@ it("a process killed in the middle of the baseline leaves nothing behind, and th
 
 const { commit } = olderSchema(new Set());
 
-describe.skipIf(!isInHistory(commit))("beside the files of before", () => {
+describe.skipIf(!isInHistory(commit))("the baseline beside the original migration files", () => {
   /** The version that the refusal names. */
   let older: Migrate;
   beforeAll(async () => {
