@@ -18,7 +18,7 @@ import { startProxy, type TestProxy } from "../support/proxy.ts";
 const folder = mkdtempSync(join(tmpdir(), "tollgate-doctor-"));
 const authority = makeAuthority();
 const good = makeCertificate(["localhost"], { by: authority, days: [-1, 40] });
-const ending = makeCertificate(["localhost"], { by: authority });
+const expiringSoon = makeCertificate(["localhost"], { by: authority });
 const expired = makeCertificate(["localhost"], { by: authority, days: [-9, -3] });
 const [key, password] = ["key-of-vendor-5512", "pass-word-of-proxy-9921"];
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -47,23 +47,23 @@ beforeAll(async () => {
   writeFileSync(join(folder, "ca.pem"), authority.cert);
   const provider = (id: string, url: string, rest = "tls: { ca: ca.pem }", apiKey = key) =>
     `  - { id: ${id}, dialect: openai-compatible, base_url: "${url}", api_key: ${apiKey}, ${rest} }`;
-  const well = await vendor(good);
-  const through = `tls: { ca: ca.pem }, proxy: "${via.url}"`;
+  const vendorUrl = await vendor(good);
+  const throughProxy = `tls: { ca: ca.pem }, proxy: "${via.url}"`;
   writeFileSync(
     join(folder, "tollgate.yaml"),
     [
       "providers:",
-      provider("well", well),
-      provider("through", well, through),
+      provider("well", vendorUrl),
+      provider("through", vendorUrl, throughProxy),
       provider("plain", await vendor(), "tier: partner"),
-      provider("wrong-key", well, undefined, "another-key-5513"),
-      provider("wrong-path", well.replace("/v1", "/v2")),
-      provider("ending", await vendor(ending)),
+      provider("wrong-key", vendorUrl, undefined, "another-key-5513"),
+      provider("wrong-path", vendorUrl.replace("/v1", "/v2")),
+      provider("ending", await vendor(expiringSoon)),
       provider("expired", await vendor(expired)),
-      provider("unknown-authority", well, "tier: partner"),
+      provider("unknown-authority", vendorUrl, "tier: partner"),
       provider("nowhere", "https://nobody.invalid/v1"),
       provider("refused", "https://127.0.0.1:1/v1"),
-      provider("locked-out", well, through.replace(password, `${password}-wrong`)),
+      provider("locked-out", vendorUrl, throughProxy.replace(password, `${password}-wrong`)),
       "",
     ].join("\n"),
   );
@@ -96,30 +96,30 @@ describe("tollgate doctor", () => {
   it("reports each provider's state with a fix, and no secret", async () => {
     const { code, stdout, of } = await doctor();
     expect(code).toBe(1);
-    const seen = (check: string) => {
+    const lineOf = (check: string) => {
       const { status, message, fix } = of(`provider ${check}`) ?? {};
       return `${status}: ${message} -> ${fix}`;
     };
     expect(of("configuration")?.message).toContain("11 providers");
-    expect(seen("well")).toMatch(/^ok: GET \/models answers 200/);
-    expect(seen("well, connection")).toMatch(
+    expect(lineOf("well")).toMatch(/^ok: GET \/models answers 200/);
+    expect(lineOf("well, connection")).toMatch(
       /^ok: reached directly; certificate of CN=.* good for 39 more days/,
     );
-    expect(seen("through, connection")).toContain(`reached through http://127.0.0.1:${via.port}`);
-    expect(seen("through")).toMatch(/^ok/);
-    expect(seen("plain, connection")).toContain("without TLS");
-    expect(seen("wrong-key")).toMatch(/^failed: .*401: the key is refused -> give the provider/);
-    expect(seen("wrong-path")).toMatch(/^warning: .*404: it has no list/);
-    expect(seen("ending, connection")).toMatch(/^warning: .*good for 0 more days/);
-    expect(seen("expired")).toMatch(
+    expect(lineOf("through, connection")).toContain(`reached through http://127.0.0.1:${via.port}`);
+    expect(lineOf("through")).toMatch(/^ok/);
+    expect(lineOf("plain, connection")).toContain("without TLS");
+    expect(lineOf("wrong-key")).toMatch(/^failed: .*401: the key is refused -> give the provider/);
+    expect(lineOf("wrong-path")).toMatch(/^warning: .*404: it has no list/);
+    expect(lineOf("ending, connection")).toMatch(/^warning: .*good for 0 more days/);
+    expect(lineOf("expired")).toMatch(
       /^failed: CERT_HAS_EXPIRED .*valid to .* -> check the machine's clock/,
     );
-    expect(seen("unknown-authority")).toMatch(
+    expect(lineOf("unknown-authority")).toMatch(
       /^failed: UNABLE_TO_VERIFY_LEAF_SIGNATURE.* -> .*tls\.ca/,
     );
-    expect(seen("nowhere")).toMatch(/^failed: (ENOTFOUND|EAI_AGAIN) nobody\.invalid \(DNS: /);
-    expect(seen("refused")).toMatch(/^failed: ECONNREFUSED .* -> check host and port/);
-    expect(seen("locked-out")).toMatch(/^failed: PROXY_407 .* -> check user and password/);
+    expect(lineOf("nowhere")).toMatch(/^failed: (ENOTFOUND|EAI_AGAIN) nobody\.invalid \(DNS: /);
+    expect(lineOf("refused")).toMatch(/^failed: ECONNREFUSED .* -> check host and port/);
+    expect(lineOf("locked-out")).toMatch(/^failed: PROXY_407 .* -> check user and password/);
     expect(of("public address")?.status).toBe("warning");
     expect(of("keys")?.message).toMatch(
       /this command's environment.*a gateway that runs has those/,

@@ -15,8 +15,8 @@ afterEach(async () => {
 });
 
 const authority = makeAuthority();
-const between = makeAuthority(authority);
-const named = (days: readonly [number, number] = [-1, 1], name = "localhost") =>
+const intermediate = makeAuthority(authority);
+const certificateOf = (days: readonly [number, number] = [-1, 1], name = "localhost") =>
   makeCertificate([name], { by: authority, days });
 
 /** Serves over TLS. Returns the server's URL. */
@@ -34,17 +34,17 @@ async function serve(options: object): Promise<string> {
 }
 
 /** The results of a text call and a media call to a server. */
-async function told(url: string, tls?: Omit<ProviderTls, "files">) {
+async function resultsOf(url: string, tls?: Omit<ProviderTls, "files">) {
   const pools = createPools({ quietMs: 0 });
   closers.push(() => pools.close());
   const access = { headers: {}, query: {}, paths: {}, request: { add: {}, remove: [] } };
-  const asked: Provider = {
+  const testProvider: Provider = {
     ...provider("openai", url),
     access: { ...access, ...(tls && { tls: { ...tls, files: {} } }) },
   };
-  const get = (origin: string) => pools.get(origin, 5_000, asked);
+  const get = (origin: string) => pools.get(origin, 5_000, testProvider);
   const text = await toldBy(asker(url, { ...pools, get })());
-  const media = await ask(pools.forMedia(url, 5_000, asked), asked, {
+  const media = await ask(pools.forMedia(url, 5_000, testProvider), testProvider, {
     method: "GET",
     path: "/",
     headers: {},
@@ -58,65 +58,77 @@ describe("a provider's tls", () => {
   it("trusts the configured authority, and sends the client certificate", async () => {
     const client = makeCertificate(["client"], { by: authority });
     const mutual = { requestCert: true, rejectUnauthorized: true, ca };
-    const url = await serve({ ...named(), ...mutual });
-    const shown = await told(url, { ca, cert: client.cert, key: client.key });
-    expect(shown).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
-    const without = await told(url, { ca });
-    expect(without.text).toMatchObject({ failure: "tls" });
+    const url = await serve({ ...certificateOf(), ...mutual });
+    const withCertificate = await resultsOf(url, { ca, cert: client.cert, key: client.key });
+    expect(withCertificate).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
+    const withoutCertificate = await resultsOf(url, { ca });
+    expect(withoutCertificate.text).toMatchObject({ failure: "tls" });
     // The media client sees the end of the connection before the reason.
-    expect(without.media).toHaveProperty("failure", "broken");
-    expect(without.text.message).toMatch(/CERTIFICATE_REQUIRED.*client certificate.*tls\.cert/);
+    expect(withoutCertificate.media).toHaveProperty("failure", "broken");
+    expect(withoutCertificate.text.message).toMatch(
+      /CERTIFICATE_REQUIRED.*client certificate.*tls\.cert/,
+    );
   });
 
   it("does not trust a certificate of another authority", async () => {
-    const url = await serve(named());
-    const other = await told(url, { ca: makeAuthority().cert });
+    const url = await serve(certificateOf());
+    const other = await resultsOf(url, { ca: makeAuthority().cert });
     expect(other).toMatchObject({ text: { failure: "tls" }, media: { failure: "tls" } });
   });
 
   it("checks the certificate for `server_name` instead of the URL's host", async () => {
-    const url = await serve(named([-1, 1], "models.corp.example"));
-    const asIs = await told(url, { ca });
+    const url = await serve(certificateOf([-1, 1], "models.corp.example"));
+    const asIs = await resultsOf(url, { ca });
     expect(asIs.text.message).toMatch(
       /ERR_TLS_CERT_ALTNAME_INVALID.*models\.corp\.example.*tls\.server_name/,
     );
-    const renamed = await told(url, { ca, serverName: "models.corp.example" });
+    const renamed = await resultsOf(url, { ca, serverName: "models.corp.example" });
     expect(renamed).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
   });
 });
 
 describe("the error of a failed connection", () => {
-  const chained = makeCertificate(["localhost"], { by: between });
+  const chained = makeCertificate(["localhost"], { by: intermediate });
   const year = (days: number) => new Date(Date.now() + days * 86_400_000).getUTCFullYear();
   it.each<[string, object, Omit<ProviderTls, "files"> | undefined, RegExp]>([
     [
       "an expired certificate",
-      named([-9, -3]),
+      certificateOf([-9, -3]),
       { ca },
       new RegExp(`CERT_HAS_EXPIRED localhost:\\d+ \\(TLS: .*valid to .*${year(-3)}`),
     ],
     [
-      "one of the future",
-      named([3, 9]),
+      "a certificate that is not valid yet",
+      certificateOf([3, 9]),
       { ca },
       /CERT_NOT_YET_VALID localhost:\d+ \(TLS: .*valid from /,
     ],
-    ["one signed by itself", makeCertificate(), undefined, /DEPTH_ZERO_SELF_SIGNED_CERT.*tls\.ca/],
     [
-      "an unknown authority, sent along",
-      { key: chained.key, cert: chained.cert + between.cert + ca },
+      "a self-signed certificate",
+      makeCertificate(),
+      undefined,
+      /DEPTH_ZERO_SELF_SIGNED_CERT.*tls\.ca/,
+    ],
+    [
+      "an unknown authority that the server sends along",
+      { key: chained.key, cert: chained.cert + intermediate.cert + ca },
       undefined,
       /SELF_SIGNED_CERT_IN_CHAIN.*tls\.ca/,
     ],
-    ["a missing certificate between", chained, { ca }, /UNABLE_TO_VERIFY_LEAF_SIGNATURE.*tls\.ca/],
     [
-      "another name",
-      named([-1, 1], "other.example"),
+      "a missing intermediate certificate",
+      chained,
+      { ca },
+      /UNABLE_TO_VERIFY_LEAF_SIGNATURE.*tls\.ca/,
+    ],
+    [
+      "a certificate for another name",
+      certificateOf([-1, 1], "other.example"),
       { ca },
       /ERR_TLS_CERT_ALTNAME_INVALID.*other\.example/,
     ],
   ])("names the cause: %s", async (_what, server, tls, message) => {
-    const { text, media } = await told(await serve(server), tls);
+    const { text, media } = await resultsOf(await serve(server), tls);
     expect(text).toMatchObject({ failure: "tls", message: expect.stringMatching(message) });
     expect(media).toMatchObject({
       failure: "tls",
@@ -126,7 +138,7 @@ describe("the error of a failed connection", () => {
   });
 
   it("says that a host name does not exist", async () => {
-    const { text, media } = await told("https://nobody.invalid");
+    const { text, media } = await resultsOf("https://nobody.invalid");
     for (const one of [text, media])
       expect(one).toMatchObject({
         failure: "dns",
@@ -137,7 +149,7 @@ describe("the error of a failed connection", () => {
   });
 
   it("says that nothing listens on the port, or that the server does not speak TLS", async () => {
-    const refused = await told("https://127.0.0.1:1");
+    const refused = await resultsOf("https://127.0.0.1:1");
     expect(refused.text).toMatchObject({
       failure: "connect",
       message: expect.stringContaining("ECONNREFUSED 127.0.0.1:1 at 127.0.0.1:1 (nobody listens"),
@@ -146,7 +158,7 @@ describe("the error of a failed connection", () => {
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     closers.push(() => void plain.close());
     const { port } = plain.address() as AddressInfo;
-    const { text, media } = await told(`https://127.0.0.1:${port}`);
+    const { text, media } = await resultsOf(`https://127.0.0.1:${port}`);
     for (const one of [text, media])
       expect(one).toMatchObject({
         failure: "tls",

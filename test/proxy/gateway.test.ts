@@ -139,10 +139,10 @@ describe("a gateway behind a proxy", () => {
   it("writes the proxy's password neither to the request log nor to the log", async () => {
     await gateway.own.flushLogs();
     const sql = "select json_agg(request_log)::text as rows from request_log";
-    const [kept] = await gateway.database.query<{ rows: string }>(sql);
-    const said = kept!.rows + lines.join("");
-    expect(said).toContain("PROXY_407");
-    expect(said).not.toContain(secret);
-    expect(said).not.toContain(Buffer.from(credentials).toString("base64"));
+    const [logged] = await gateway.database.query<{ rows: string }>(sql);
+    const written = logged!.rows + lines.join("");
+    expect(written).toContain("PROXY_407");
+    expect(written).not.toContain(secret);
+    expect(written).not.toContain(Buffer.from(credentials).toString("base64"));
   });
 });

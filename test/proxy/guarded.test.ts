@@ -26,7 +26,7 @@ async function serve(listener: RequestListener, tls?: object): Promise<number> {
 }
 
 /** A proxy that connects every target to one server of ours, and connection pools that use it. */
-async function through(port: number) {
+async function proxyTo(port: number) {
   const via = await startProxy({ to: () => ({ host: "127.0.0.1", port }) });
   closers.push(() => via.close());
   const pools = createPools({ proxies: proxiesOf({ ALL_PROXY: via.url }) });
@@ -59,7 +59,7 @@ it("a callback sends the checked address to the proxy, and the receiver's name t
     hosts.push(request.headers.host);
     response.end("ok");
   }, certificate);
-  const { via, pools } = await through(port);
+  const { via, pools } = await proxyTo(port);
   const answer = await callback(
     "https://hooks.example/x",
     resolver({ "hooks.example": [["93.184.216.34"], ["10.0.0.1"]] }),
@@ -71,17 +71,17 @@ it("a callback sends the checked address to the proxy, and the receiver's name t
 });
 
 it.each([
-  ["a private address by name", "https://hooks.example/x", { "hooks.example": [["10.0.0.1"]] }],
+  ["a name with a private address", "https://hooks.example/x", { "hooks.example": [["10.0.0.1"]] }],
   [
-    "one private address of two",
+    "a name with a public and a private address",
     "https://hooks.example/",
     { "hooks.example": [["93.184.216.34", "127.0.0.1"]] },
   ],
-  ["a private address itself", "https://127.0.0.1/x", {}],
+  ["a private address as the host", "https://127.0.0.1/x", {}],
 ])(
   "a callback through the proxy is refused for a private address: %s",
   async (_what, url, names) => {
-    const { via, pools } = await through(1);
+    const { via, pools } = await proxyTo(1);
     await expect(callback(url, resolver(names), pools)).rejects.toThrow("private or reserved");
     expect(via.asked).toEqual([]);
   },
@@ -94,7 +94,7 @@ it("a download over plain HTTP is tunnelled to the checked address too, after a 
       response.writeHead(302, { location: "http://two.example/f" }).end();
     else response.writeHead(200, { "content-length": png.length }).end(png);
   });
-  const { via, pools } = await through(port);
+  const { via, pools } = await proxyTo(port);
   const resolve = resolver({
     "one.example": [["93.184.216.34"]],
     "two.example": [["2606:2800:220:1::1"], ["10.0.0.1"]],

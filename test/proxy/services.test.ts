@@ -25,24 +25,24 @@ const directory = mkdtempSync(join(tmpdir(), "tollgate-proxied-"));
 const credentials = "user:pass-word-77120";
 
 /** Names that only the proxy can resolve, with the port that it connects them to. */
-const places = new Map<string, number>();
+const portsByAddress = new Map<string, number>();
 const servers: Server[] = [];
 let via: TestProxy;
 let s3: S3Server;
 
 /** Starts a server, and gives it a name behind the proxy. */
-async function hidden(name: string, listener: RequestListener): Promise<void> {
+async function startBehindProxy(name: string, listener: RequestListener): Promise<void> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
   servers.push(server);
-  places.set(`${name}:80`, (server.address() as AddressInfo).port);
+  portsByAddress.set(`${name}:80`, (server.address() as AddressInfo).port);
 }
 
 beforeAll(async () => {
   via = await startProxy({
     user: credentials,
     to: (authority) => {
-      const port = places.get(authority) ?? Number(/:(\d+)$/.exec(authority)?.[1] ?? 80);
+      const port = portsByAddress.get(authority) ?? Number(/:(\d+)$/.exec(authority)?.[1] ?? 80);
       return { host: "127.0.0.1", port };
     },
   });
@@ -108,10 +108,10 @@ describe("credentials of AWS", () => {
   const auth = { type: "aws", region: "us-east-1", service: "bedrock" } as const;
 
   it("are fetched from STS through the proxy", async () => {
-    const asked: string[] = [];
-    await hidden("sts.corp.invalid", (incoming, outgoing) => {
+    const stsRequests: string[] = [];
+    await startBehindProxy("sts.corp.invalid", (incoming, outgoing) => {
       void text(incoming).then((body) => {
-        asked.push(body);
+        stsRequests.push(body);
         outgoing.writeHead(200, { "content-type": "text/xml" });
         outgoing.end(
           "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>" +
@@ -134,7 +134,7 @@ describe("credentials of AWS", () => {
     await pools.close();
     expect(lease.value.secrets).toEqual(["lent-secret", "lent-session"]);
     expect(lease.expiresMs).toBe(Date.parse("2099-01-01T00:00:00Z"));
-    expect(asked[0]).toContain("WebIdentityToken=a-web-identity");
+    expect(stsRequests[0]).toContain("WebIdentityToken=a-web-identity");
     expect(via.asked).toEqual(["CONNECT sts.corp.invalid:80"]);
   });
 
@@ -154,7 +154,10 @@ describe("credentials of AWS", () => {
 });
 
 it("the list of models is fetched through the proxy, and no message shows the proxy's password", async () => {
-  await hidden("list.corp.invalid", (_incoming, outgoing) => void outgoing.end('{"nobody":{}}'));
+  await startBehindProxy(
+    "list.corp.invalid",
+    (_incoming, outgoing) => void outgoing.end('{"nobody":{}}'),
+  );
   const update = (http: string, from: string) =>
     tollgateHere(["catalog", "update", "--from", from], {
       HTTP_PROXY: http,
@@ -187,7 +190,7 @@ it("if the list of models cannot be fetched, the error advises on the address or
 it("the gateway calls its identity provider and local model servers through the proxy", async () => {
   const client = { id: "tollgate", secret: "the client's secret" };
   const provider = await startIdentityProvider(client);
-  await hidden("models.corp.invalid", (_incoming, outgoing) => {
+  await startBehindProxy("models.corp.invalid", (_incoming, outgoing) => {
     outgoing.writeHead(200, { "content-type": "application/json" });
     outgoing.end('{"data":[{"id":"house-model"}]}');
   });

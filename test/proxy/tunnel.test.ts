@@ -49,24 +49,24 @@ async function proxy(options: ProxyOptions = {}) {
 }
 
 /** Sends requests like text calls and like media calls. */
-function asking(url: string, variables: Record<string, string>, access?: Partial<Access>) {
+function callsTo(url: string, variables: Record<string, string>, access?: Partial<Access>) {
   const pools = createPools({ quietMs: 0, proxies: proxiesOf(variables) });
   closers.push(() => pools.close());
-  const asked: Provider = {
+  const testProvider: Provider = {
     ...provider("openai", url),
     access: { headers: {}, query: {}, paths: {}, request: { add: {}, remove: [] }, ...access },
   };
   const text = asker(url, {
     ...pools,
-    get: (origin, connectMs) => pools.get(origin, connectMs, asked),
+    get: (origin, connectMs) => pools.get(origin, connectMs, testProvider),
   });
   return {
     text: () => toldBy(text()),
     async media() {
       try {
-        const pool = pools.forMedia(new URL(url).origin, 2_000, asked);
+        const pool = pools.forMedia(new URL(url).origin, 2_000, testProvider);
         const request = { method: "GET", path: "/v1/x", headers: {} } as const;
-        const { status, body } = await ask(pool, asked, request);
+        const { status, body } = await ask(pool, testProvider, request);
         return { status, body: body.toString() };
       } catch (error) {
         return { failure: (error as { failure: string }).failure, message: String(error) };
@@ -82,7 +82,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
   it("reaches an https upstream by CONNECT with the proxy's password, and reuses one connection", async () => {
     const upstream = await serve(hello, certificate);
     const via = await proxy({ user: `user:${secret}` });
-    const calls = asking(upstream.url, { HTTPS_PROXY: via.url }, tls);
+    const calls = callsTo(upstream.url, { HTTPS_PROXY: via.url }, tls);
     const { host } = new URL(upstream.url);
     for (let call = 0; call < 3; call += 1)
       expect(await calls[kind]()).toMatchObject({ status: 200, body: `hi ${host}` });
@@ -97,7 +97,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
       hello(request, response);
     }, undefined);
     const via = await proxy({ user: `user:${secret}` });
-    const calls = asking(upstream.url, { http_proxy: via.url });
+    const calls = callsTo(upstream.url, { http_proxy: via.url });
     const { host } = new URL(upstream.url);
     for (let call = 0; call < 3; call += 1)
       expect(await calls[kind]()).toMatchObject({ status: 200, body: `hi ${host}` });
@@ -111,7 +111,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
     const own = makeCertificate(["localhost"]);
     const via = await proxy({ certificate: own });
     const url = via.url.replace("127.0.0.1", "localhost");
-    const unknown = await asking(upstream.url, { HTTPS_PROXY: url }, tls)[kind]();
+    const unknown = await callsTo(upstream.url, { HTTPS_PROXY: url }, tls)[kind]();
     expect(unknown).toMatchObject({
       failure: "proxy",
       message: expect.stringMatching(/PROXY_UNREACHABLE .*DEPTH_ZERO_SELF_SIGNED_CERT/),
@@ -119,7 +119,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
     const trusted = getCACertificates("default");
     setDefaultCACertificates([...trusted, own.cert]);
     try {
-      const calls = asking(upstream.url, { HTTPS_PROXY: url }, tls);
+      const calls = callsTo(upstream.url, { HTTPS_PROXY: url }, tls);
       for (let call = 0; call < 2; call += 1)
         expect(await calls[kind]()).toMatchObject({ status: 200 });
       expect(via.asked).toHaveLength(1);
@@ -131,13 +131,13 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
   it("skips the environment's proxy for a NO_PROXY host, and prefers the provider's own `proxy` setting", async () => {
     const upstream = await serve(hello, certificate);
     const [via, own] = [await proxy(), await proxy()];
-    const direct = asking(upstream.url, { HTTPS_PROXY: via.url, NO_PROXY: "localhost" }, tls);
+    const direct = callsTo(upstream.url, { HTTPS_PROXY: via.url, NO_PROXY: "localhost" }, tls);
     expect(await direct[kind]()).toMatchObject({ status: 200 });
-    const none = asking(upstream.url, { HTTPS_PROXY: via.url }, { ...tls, proxy: "none" });
+    const none = callsTo(upstream.url, { HTTPS_PROXY: via.url }, { ...tls, proxy: "none" });
     expect(await none[kind]()).toMatchObject({ status: 200 });
     expect(via.asked).toEqual([]);
     const named = { ...tls, proxy: parseProxy(own.url) };
-    const other = asking(upstream.url, { HTTPS_PROXY: via.url, NO_PROXY: "localhost" }, named);
+    const other = callsTo(upstream.url, { HTTPS_PROXY: via.url, NO_PROXY: "localhost" }, named);
     expect(await other[kind]()).toMatchObject({ status: 200 });
     expect([via.asked.length, own.asked.length]).toEqual([0, 1]);
   });
@@ -150,20 +150,20 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
     const upstream = await serve(hello, certificate);
     const via = await proxy(options);
     const url = via.url.replace(/\/\/(.*@)?/, `//user:${secret}@`);
-    const told = await asking(upstream.url, { HTTPS_PROXY: url }, tls)[kind]();
-    expect(told).toMatchObject({ failure: "proxy", message: expect.stringContaining(code) });
-    expect(JSON.stringify(told)).not.toContain(secret);
-    expect(JSON.stringify(told)).toContain(`http://127.0.0.1:${via.port}`);
+    const result = await callsTo(upstream.url, { HTTPS_PROXY: url }, tls)[kind]();
+    expect(result).toMatchObject({ failure: "proxy", message: expect.stringContaining(code) });
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(JSON.stringify(result)).toContain(`http://127.0.0.1:${via.port}`);
     expect(upstream.connections()).toBe(0);
   });
 
   it("reports wrong credentials as a proxy failure in absolute form too", async () => {
     const upstream = await serve(hello, undefined);
     const via = await proxy({ user: "user:other" });
-    const told = await asking(upstream.url, { http_proxy: via.url.replace(/\/\/.*@/, "//") })[
+    const result = await callsTo(upstream.url, { http_proxy: via.url.replace(/\/\/.*@/, "//") })[
       kind
     ]();
-    expect(told).toMatchObject({
+    expect(result).toMatchObject({
       failure: "proxy",
       message: expect.stringContaining("PROXY_407"),
     });
@@ -171,21 +171,21 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
 
   it("reports an unreachable proxy, and a server that is not a proxy", async () => {
     const upstream = await serve(hello, certificate);
-    const plain = asking("http://api.example.com", { http_proxy: "http://127.0.0.1:1" });
+    const plain = callsTo("http://api.example.com", { http_proxy: "http://127.0.0.1:1" });
     expect(await plain[kind]()).toMatchObject({
       failure: "proxy",
       message: expect.stringMatching(/PROXY_UNREACHABLE http:\/\/127.0.0.1:1 .*ECONNREFUSED/),
     });
-    const told = await asking(upstream.url, { HTTPS_PROXY: "http://127.0.0.1:1" }, tls)[kind]();
-    expect(told).toMatchObject({
+    const result = await callsTo(upstream.url, { HTTPS_PROXY: "http://127.0.0.1:1" }, tls)[kind]();
+    expect(result).toMatchObject({
       failure: "proxy",
       message: expect.stringContaining("PROXY_UNREACHABLE http://127.0.0.1:1"),
     });
-    const odd = createTcpServer((socket) => socket.end("220 mail ready\r\n"));
-    await new Promise<void>((resolve) => odd.listen(0, "127.0.0.1", resolve));
-    closers.push(() => void odd.close());
-    const { port } = odd.address() as AddressInfo;
-    const none = await asking(upstream.url, { HTTPS_PROXY: `127.0.0.1:${port}` }, tls)[kind]();
+    const mailServer = createTcpServer((socket) => socket.end("220 mail ready\r\n"));
+    await new Promise<void>((resolve) => mailServer.listen(0, "127.0.0.1", resolve));
+    closers.push(() => void mailServer.close());
+    const { port } = mailServer.address() as AddressInfo;
+    const none = await callsTo(upstream.url, { HTTPS_PROXY: `127.0.0.1:${port}` }, tls)[kind]();
     expect(none).toMatchObject({
       failure: "proxy",
       message: expect.stringContaining("PROXY_MALFORMED"),
@@ -194,13 +194,13 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
 
   it("times out if the proxy never answers", async () => {
     const upstream = await serve(hello, certificate);
-    const mute = createTcpServer(() => undefined);
-    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
-    closers.push(() => void mute.close());
-    const { port } = mute.address() as AddressInfo;
+    const silentServer = createTcpServer(() => undefined);
+    await new Promise<void>((resolve) => silentServer.listen(0, "127.0.0.1", resolve));
+    closers.push(() => void silentServer.close());
+    const { port } = silentServer.address() as AddressInfo;
     const pools = createPools({ proxies: proxiesOf({ https_proxy: `127.0.0.1:${port}` }) });
     closers.push(() => pools.close());
-    const told =
+    const result =
       kind === "text"
         ? await toldBy(asker(upstream.url, { ...pools, get: (at) => pools.get(at, 100) })())
         : await ask(pools.forMedia(upstream.url, 100), provider("openai", upstream.url), {
@@ -208,7 +208,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
             path: "/",
             headers: {},
           }).catch((error: unknown) => error);
-    expect(told).toMatchObject({
+    expect(result).toMatchObject({
       failure: "connect",
       message: expect.stringContaining("ETIMEDOUT"),
     });
@@ -225,11 +225,14 @@ it("a stream through a tunnel delivers each event as it arrives", async () => {
   const via = await proxy();
   const pools = createPools({ proxies: proxiesOf({ HTTPS_PROXY: via.url }) });
   closers.push(() => pools.close());
-  const asked: Provider = {
+  const testProvider: Provider = {
     ...provider("openai", upstream.url),
     access: { headers: {}, query: {}, paths: {}, request: { add: {}, remove: [] }, ...tls },
   };
-  const opened = asker(upstream.url, { ...pools, get: (at) => pools.get(at, 2_000, asked) })();
+  const opened = asker(upstream.url, {
+    ...pools,
+    get: (at) => pools.get(at, 2_000, testProvider),
+  })();
   const exchange = await opened.answer;
   const seen: string[] = [];
   await new Promise<void>((resolve, reject) =>
