@@ -27,9 +27,9 @@ function limited(database: Database, tokensPerMinute: number) {
   return { id, limiter, admit, total };
 }
 
-const used = (outputTokens: number) => ({ ...noUsage, inputTokens: 10, outputTokens });
+const usageOf = (outputTokens: number) => ({ ...noUsage, inputTokens: 10, outputTokens });
 
-describeDatabase("calls that take longer than a limit is remembered", (open) => {
+describeDatabase("calls that outlast the limiter's memory of a limit", (open) => {
   it("LIM-17: two calls are both admitted and counted if the limiter forgot the limit between them", async () => {
     const { limiter, admit, total } = limited(await open(), 1_000);
     const early = await admit();
@@ -38,14 +38,14 @@ describeDatabase("calls that take longer than a limit is remembered", (open) => 
     const late = await admit();
     await Promise.all([early.takeTokens(10), late.takeTokens(20)]);
     expect(await total()).toBe(30);
-    early.settle(used(300));
-    late.settle(used(200));
+    early.settle(usageOf(300));
+    late.settle(usageOf(200));
     await eventually(async () => (await total()) === 520, "what both used");
   });
 });
 
 /** Runs `work` while the database fails every query about this limit, whose row is locked, until `isOver`. */
-async function away(
+async function whileUnavailable(
   { database, id }: { readonly database: Database; readonly id: string },
   work: () => void,
   isOver: (cuts: number) => boolean,
@@ -67,15 +67,15 @@ async function away(
   });
 }
 
-describeDatabase("while the database is away", (open) => {
+describeDatabase("a limiter whose database is unavailable", (open) => {
   it("LIM-17: tokens used beyond those already taken are counted by a retry", async () => {
     const database = await open();
     const { id, admit, total } = limited(database, 1_000);
     const use = await admit();
     await use.takeTokens(10);
-    await away(
+    await whileUnavailable(
       { database, id },
-      () => use.settle(used(600)),
+      () => use.settle(usageOf(600)),
       (cuts) => cuts > 0,
     );
     await eventually(async () => (await total()) >= 610, "what the call used");
@@ -87,9 +87,9 @@ describeDatabase("while the database is away", (open) => {
     const use = await admit();
     await use.takeTokens(10);
     const beganMs = performance.now();
-    await away(
+    await whileUnavailable(
       { database, id },
-      () => use.settle(used(1_600)),
+      () => use.settle(usageOf(1_600)),
       () => performance.now() - beganMs > 5_000,
     );
     expect(await total()).toBe(10);

@@ -24,7 +24,7 @@ async function limitedKey(limits: Partial<RateLimits>) {
 }
 
 /** The rate limit headers, without their prefix. */
-const told = (answer: Response): Record<string, string> =>
+const rateHeaders = (answer: Response): Record<string, string> =>
   Object.fromEntries(
     [...answer.headers]
       .filter(([name]) => name.startsWith("x-ratelimit-"))
@@ -37,7 +37,7 @@ const refusalIn = {
   messages: { type: "rate_limit_error" },
   generate_content: { code: 429, status: "RESOURCE_EXHAUSTED" },
 };
-const heard = () => world.first.requests.length + world.second.requests.length;
+const upstreamCalls = () => world.first.requests.length + world.second.requests.length;
 
 describe("a limit of requests a minute", () => {
   it.each(eachProtocol)(
@@ -49,17 +49,20 @@ describe("a limit of requests a minute", () => {
         expect(answer.status).toBe(200);
         await answer.text();
       }
-      const before = heard();
+      const before = upstreamCalls();
       const answer = await world.call(protocol, { key });
       expect(answer.status).toBe(429);
       const seconds = Number(answer.headers.get("retry-after"));
       expect(seconds).toBeGreaterThan(50);
       expect(seconds).toBeLessThanOrEqual(61);
-      expect(told(answer)).toMatchObject({ "limit-requests": "3", "remaining-requests": "0" });
+      expect(rateHeaders(answer)).toMatchObject({
+        "limit-requests": "3",
+        "remaining-requests": "0",
+      });
       const { error } = (await answer.json()) as { error: Record<string, unknown> };
       expect(error["message"]).toContain("3 requests a minute");
       expect(error).toMatchObject(refusalIn[protocol.name]);
-      expect(heard()).toBe(before);
+      expect(upstreamCalls()).toBe(before);
     },
   );
 
@@ -67,21 +70,21 @@ describe("a limit of requests a minute", () => {
     const { key } = await limitedKey({ requestsPerMinute: 5 });
     const first = await world.call(chat, { key });
     await first.text();
-    expect(told(first)).toEqual({
+    expect(rateHeaders(first)).toEqual({
       "limit-requests": "5",
       "remaining-requests": "4",
       "reset-requests": expect.stringMatching(/^(1m[01]s|5\ds)$/),
     });
     const streamed = await world.call(chat, { key, stream: true });
     await streamed.text();
-    expect(told(streamed)).toMatchObject({ "remaining-requests": "3" });
+    expect(rateHeaders(streamed)).toMatchObject({ "remaining-requests": "3" });
     const missing = await world.call(chat, { key, model: "acme/none" });
     expect(missing.status).toBe(404);
-    expect(told(missing)).toMatchObject({ "remaining-requests": "2" });
+    expect(rateHeaders(missing)).toMatchObject({ "remaining-requests": "2" });
     world.answer(json({ error: { message: "down" } }, 500));
     const failed = await world.call(chat, { key });
     expect(failed.status).toBe(502);
-    expect(told(failed)).toMatchObject({ "remaining-requests": "1" });
+    expect(rateHeaders(failed)).toMatchObject({ "remaining-requests": "1" });
   });
 
   it("a key without limits gets no rate limit headers, and another key's limit does not apply to it", async () => {
@@ -90,7 +93,7 @@ describe("a limit of requests a minute", () => {
     expect((await world.call(chat, { key })).status).toBe(429);
     const answer = await world.call(chat);
     expect(answer.status).toBe(200);
-    expect(told(answer)).toEqual({});
+    expect(rateHeaders(answer)).toEqual({});
   });
 
   it("a changed limit applies to the next request, and earlier use still counts", async () => {
@@ -101,7 +104,7 @@ describe("a limit of requests a minute", () => {
     await changeKey(context, { id: record.id }, { rateLimits: { requestsPerMinute: 2 } });
     const raised = await world.call(chat, { key });
     expect(raised.status).toBe(200);
-    expect(told(raised)).toMatchObject({ "limit-requests": "2", "remaining-requests": "0" });
+    expect(rateHeaders(raised)).toMatchObject({ "limit-requests": "2", "remaining-requests": "0" });
     await changeKey(context, { id: record.id }, { rateLimits: null });
     expect((await world.call(chat, { key })).status).toBe(200);
   });
@@ -126,7 +129,7 @@ describe("a limit of requests a minute", () => {
     const [first, second, third] = await Promise.all(
       paths.map((path) => world.gateway.post(path, { model: "acme/none", prompt: "x" }, headers)),
     );
-    expect(told(first!)).toMatchObject({ "limit-requests": "2" });
+    expect(rateHeaders(first!)).toMatchObject({ "limit-requests": "2" });
     const statuses = [first!, second!, third!].map(({ status }) => status);
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   });
@@ -141,7 +144,7 @@ describe("a limit of tokens a minute", () => {
       expect(answer.status).toBe(200);
       await answer.text();
       const next = await world.call(chat, { key, model: "acme/none" });
-      expect(told(next)).toMatchObject({
+      expect(rateHeaders(next)).toMatchObject({
         "limit-tokens": "300",
         "remaining-tokens": String(left),
       });
@@ -155,8 +158,8 @@ describe("a limit of tokens a minute", () => {
     const refused = await world.call(chat, { key });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(told(refused)).toMatchObject({ "remaining-tokens": "0" });
-    expect(told(refused)["reset-tokens"]).toMatch(/^(1m[01]s|\d+s)$/);
+    expect(rateHeaders(refused)).toMatchObject({ "remaining-tokens": "0" });
+    expect(rateHeaders(refused)["reset-tokens"]).toMatch(/^(1m[01]s|\d+s)$/);
     expect(((await refused.json()) as { error: { message: string } }).error.message).toContain(
       "300 tokens a minute",
     );
@@ -171,7 +174,7 @@ describe("a limit of tokens a minute", () => {
     });
     expect(answer.status).toBe(429);
     expect(answer.headers.get("x-should-retry")).toBe("false");
-    expect(heard()).toBe(0);
+    expect(upstreamCalls()).toBe(0);
   });
 });
 
@@ -224,7 +227,7 @@ describe("a limit of concurrent calls", () => {
       release = () => void answering(request, response);
     });
     const running = world.call(chat, { key });
-    await eventually(() => (heard() === 1 ? true : undefined), "one under way");
+    await eventually(() => (upstreamCalls() === 1 ? true : undefined), "one under way");
     for (let count = 0; count < 5; count += 1)
       expect((await world.call(chat, { key })).status).toBe(429);
     release();
@@ -234,7 +237,7 @@ describe("a limit of concurrent calls", () => {
       const answer = await world.call(chat, { key });
       return answer.status === 200 ? answer : undefined;
     }, "a place");
-    expect(told(next)).toMatchObject({ "remaining-requests": "8" });
+    expect(rateHeaders(next)).toMatchObject({ "remaining-requests": "8" });
   });
 });
 
@@ -250,7 +253,7 @@ describe("the limits of a member and of a workspace", () => {
     const reference = { workspaceId, userId: createdBy };
     await changeMember(context(), reference, { rateLimits: { requestsPerMinute: 3 } });
     const first = await world.call(chat, { key: own.key });
-    expect(told(first)).toMatchObject({ "limit-requests": "3", "remaining-requests": "2" });
+    expect(rateHeaders(first)).toMatchObject({ "limit-requests": "3", "remaining-requests": "2" });
     expect((await world.call(chat, { key: other.key })).status).toBe(200);
     expect((await world.call(chat, { key: other.key })).status).toBe(200);
     const refused = await world.call(chat, { key: own.key });
@@ -259,7 +262,10 @@ describe("the limits of a member and of a workspace", () => {
     await changeMember(context(), reference, { rateLimits: null });
     // A call that the member's limit refused does not count against the key.
     const answer = await world.call(chat, { key: own.key });
-    expect(told(answer)).toMatchObject({ "limit-requests": "100", "remaining-requests": "98" });
+    expect(rateHeaders(answer)).toMatchObject({
+      "limit-requests": "100",
+      "remaining-requests": "98",
+    });
   });
 
   it("a workspace's token limit applies to keys without an owner too", async () => {

@@ -11,7 +11,7 @@ const answer = (granted: number) => ({
   waitMs: 0,
   resetMs: 60_000,
 });
-const waits = (meter: Meter, amount: number, sinceMs = 0) => {
+const addWaiter = (meter: Meter, amount: number, sinceMs = 0) => {
   const outcome: { short?: boolean } = {};
   meter.waiting.push({
     amount,
@@ -25,14 +25,14 @@ const waits = (meter: Meter, amount: number, sinceMs = 0) => {
 it("a returned call slot cannot be taken until the database has answered", () => {
   const meter = meterOf("calls");
   expect(meter.tryTake(1, 2, 0)).toBe(false);
-  const first = waits(meter, 1);
+  const first = addWaiter(meter, 1);
   expect(meter.ask(0)).toMatchObject({ need: 1, first: 0 });
   meter.answered(1, answer(1), 1);
   expect(first.short).toBe(false);
   meter.correct(7, -1);
   expect(meter.ask(2)).toMatchObject({ need: 0, first: 0 });
   expect(meter.tryTake(1, 2, 3)).toBe(false);
-  const second = waits(meter, 1);
+  const second = addWaiter(meter, 1);
   meter.answered(0, answer(0), 4);
   expect(second.short).toBeUndefined();
   expect(meter.ask(5)).toMatchObject({ need: 1 });
@@ -41,7 +41,7 @@ it("a returned call slot cannot be taken until the database has answered", () =>
 it("units that were taken ahead and not used are returned once, to the second in which they were taken", () => {
   const meter = meterOf("requests");
   meter.tryTake(1, 100, 0);
-  waits(meter, 1);
+  addWaiter(meter, 1);
   meter.ask(0);
   meter.answered(1, answer(4), 1);
   expect(meter.tryTake(1, 100, 2)).toBe(true);
@@ -64,7 +64,7 @@ it("LIM-17: after a request without an answer, reported use is sent again and re
 it("a refusal is remembered for 100 ms, for the same amount and limit; returned units end it", () => {
   const meter = meterOf("requests");
   meter.tryTake(5, 10, 0);
-  expect(waits(meter, 5)).toEqual({});
+  expect(addWaiter(meter, 5)).toEqual({});
   meter.ask(0);
   meter.answered(1, { ...answer(0), waitMs: 2_000 }, 10);
   expect(meter.refusal(5, 60)?.waitMs).toBe(1_950);
@@ -80,7 +80,7 @@ it("a refusal is remembered for 100 ms, for the same amount and limit; returned 
 it("a call above a limit of concurrent calls waits briefly, in order, for a call that has just ended at another gateway", () => {
   const meter = meterOf("calls");
   meter.tryTake(1, 1, 0);
-  const [first, second] = [waits(meter, 1), waits(meter, 1, 20)];
+  const [first, second] = [addWaiter(meter, 1), addWaiter(meter, 1, 20)];
   meter.ask(30);
   meter.answered(2, answer(0), 40);
   expect([first.short, second.short, meter.shouldRetry]).toEqual([undefined, undefined, true]);
