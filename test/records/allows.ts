@@ -13,7 +13,7 @@ const at = (body: WireObject, path: string): unknown => {
 };
 
 /** The path of a parameter in each protocol that has it, in camelCase, as the gateway sends it. */
-const places: Readonly<Record<string, Partial<Record<UpstreamProtocol, readonly string[]>>>> = {
+const pathsOf: Readonly<Record<string, Partial<Record<UpstreamProtocol, readonly string[]>>>> = {
   temperature: {
     chat: ["temperature"],
     responses: ["temperature"],
@@ -56,7 +56,7 @@ const places: Readonly<Record<string, Partial<Record<UpstreamProtocol, readonly 
 
 function sentParameters(protocol: UpstreamProtocol, body: WireObject, names: readonly string[]) {
   return names.flatMap((name) =>
-    (places[name]?.[protocol] ?? []).filter((path) => at(body, path) !== undefined),
+    (pathsOf[name]?.[protocol] ?? []).filter((path) => at(body, path) !== undefined),
   );
 }
 
@@ -117,9 +117,9 @@ function reasoningFaults(
   return sent.off ? offFaults(sent, can) : amountFaults({ protocol, body, sent, can });
 }
 
-type Reasons = Exclude<NonNullable<ModelRecord["reasoning"]>, { kind: "none" }>;
+type ReasoningRecord = Exclude<NonNullable<ModelRecord["reasoning"]>, { kind: "none" }>;
 
-function offFaults({ thinking }: Sent, can: Reasons): string[] {
+function offFaults({ thinking }: Sent, can: ReasoningRecord): string[] {
   const faults = can.off ? [] : ["reasoning switched off"];
   if (thinking === "disabled" && can.offAs) faults.push("the wrong word for off");
   if (thinking === "between_tools" && !can.offAs) faults.push("a word for off it does not know");
@@ -130,7 +130,7 @@ interface Amount {
   readonly protocol: UpstreamProtocol;
   readonly body: WireObject;
   readonly sent: Sent;
-  readonly can: Reasons;
+  readonly can: ReasoningRecord;
 }
 
 function amountFaults({ protocol, body, sent, can }: Amount): string[] {
@@ -147,7 +147,7 @@ function amountFaults({ protocol, body, sent, can }: Amount): string[] {
   return [...faults, ...sentParameters(protocol, body, beside).map((path) => `${path} beside`)];
 }
 
-function isInRange(protocol: UpstreamProtocol, budget: unknown, can: Reasons): boolean {
+function isInRange(protocol: UpstreamProtocol, budget: unknown, can: ReasoningRecord): boolean {
   if (can.kind !== "budget") return false;
   if (budget === -1) return protocol === "generate_content";
   return typeof budget === "number" && budget >= can.min && budget <= (can.max ?? Infinity);

@@ -48,22 +48,26 @@ function sent(...[pair, members, abilities]: Parameters<typeof routed>) {
 
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 const adaptive: ReasoningAbility = { kind: "adaptive", values: efforts, off: false };
-const between: ReasoningAbility = { ...adaptive, off: true, offAs: "between_tools" };
+const betweenTools: ReasoningAbility = { ...adaptive, off: true, offAs: "between_tools" };
 const budget: ReasoningAbility = { kind: "budget", min: 1024, max: 20_000, off: true };
-const three: ReasoningAbility = { kind: "effort", values: ["low", "medium", "high"], off: false };
-const own = ["messages", "messages"] as const;
-const toMessages = ["chat", "messages"] as const;
+const threeEfforts: ReasoningAbility = {
+  kind: "effort",
+  values: ["low", "medium", "high"],
+  off: false,
+};
+const messagesDirect = ["messages", "messages"] as const;
+const chatToMessages = ["chat", "messages"] as const;
 const effort = (word: string): JsonObject => ({ output_config: { effort: word } });
-const thinks = (type: string, more: JsonObject = {}): JsonObject => ({
+const thinkingOf = (type: string, more: JsonObject = {}): JsonObject => ({
   thinking: { type, ...more },
 });
 
 describe("a model with unknown abilities", () => {
   it.each([
-    [thinks("disabled"), "how this model's reasoning is switched off is not known, dropped"],
-    [thinks("adaptive"), "the model decides itself how much it reasons, dropped"],
+    [thinkingOf("disabled"), "how this model's reasoning is switched off is not known, dropped"],
+    [thinkingOf("adaptive"), "the model decides itself how much it reasons, dropped"],
     [
-      thinks("enabled", { budget_tokens: 2000 }),
+      thinkingOf("enabled", { budget_tokens: 2000 }),
       "a token budget cannot become an effort level, dropped",
     ],
   ])("receives nothing of %j, and the note says why: CONV-218", (thinking, why) => {
@@ -76,47 +80,49 @@ describe("a model with unknown abilities", () => {
 
 describe("an adaptive model", () => {
   it("gets an effort as adaptive thinking, from callers of three protocols", () => {
-    const wanted = { ...thinks("adaptive"), ...effort("high") };
-    expect(sent(toMessages, { reasoning_effort: "high" }, { reasoning: adaptive })).toEqual([
-      wanted,
+    const expected = { ...thinkingOf("adaptive"), ...effort("high") };
+    expect(sent(chatToMessages, { reasoning_effort: "high" }, { reasoning: adaptive })).toEqual([
+      expected,
     ]);
     const level = { generationConfig: { thinkingConfig: { thinkingLevel: "HIGH" } } };
     expect(sent(["generate_content", "messages"], level, { reasoning: adaptive })).toEqual([
-      wanted,
+      expected,
     ]);
-    expect(sent(own, effort("high"), { reasoning: adaptive })).toEqual([wanted]);
+    expect(sent(messagesDirect, effort("high"), { reasoning: adaptive })).toEqual([expected]);
   });
 
   it("gets the nearest effort that it supports; an unknown effort is dropped", () => {
     const near = (word: string) =>
-      sent(toMessages, { reasoning_effort: word }, { reasoning: adaptive });
-    const told = "rewritten reasoning_effort";
-    expect(near("minimal")).toEqual([{ ...thinks("adaptive"), ...effort("low") }, told]);
-    expect(near("none")).toEqual([{ ...thinks("adaptive"), ...effort("low") }, told]);
-    expect(near("much")).toEqual([thinks("adaptive"), "dropped reasoning_effort"]);
+      sent(chatToMessages, { reasoning_effort: word }, { reasoning: adaptive });
+    const note = "rewritten reasoning_effort";
+    expect(near("minimal")).toEqual([{ ...thinkingOf("adaptive"), ...effort("low") }, note]);
+    expect(near("none")).toEqual([{ ...thinkingOf("adaptive"), ...effort("low") }, note]);
+    expect(near("much")).toEqual([thinkingOf("adaptive"), "dropped reasoning_effort"]);
   });
 
   it("gets adaptive thinking instead of the caller's budget, and the other fields unchanged", () => {
-    const body = thinks("enabled", { budget_tokens: 2000, display: "summarized" });
-    expect(sent(own, { ...body, service_tier_note: 1 }, { reasoning: adaptive })).toEqual([
-      { ...thinks("adaptive", { display: "summarized" }), service_tier_note: 1 },
+    const body = thinkingOf("enabled", { budget_tokens: 2000, display: "summarized" });
+    expect(
+      sent(messagesDirect, { ...body, service_tier_note: 1 }, { reasoning: adaptive }),
+    ).toEqual([
+      { ...thinkingOf("adaptive", { display: "summarized" }), service_tier_note: 1 },
       "rewritten thinking.budget_tokens",
     ]);
   });
 
   it("has reasoning switched off with its vendor's own value, or set to the lowest effort", () => {
-    expect(sent(own, thinks("disabled"), { reasoning: between })).toEqual([
-      thinks("between_tools"),
+    expect(sent(messagesDirect, thinkingOf("disabled"), { reasoning: betweenTools })).toEqual([
+      thinkingOf("between_tools"),
     ]);
-    expect(sent(own, thinks("between_tools"), { reasoning: between })).toEqual([
-      thinks("between_tools"),
+    expect(sent(messagesDirect, thinkingOf("between_tools"), { reasoning: betweenTools })).toEqual([
+      thinkingOf("between_tools"),
     ]);
-    expect(sent(toMessages, { reasoning_effort: "none" }, { reasoning: between })).toEqual([
-      thinks("between_tools"),
-    ]);
+    expect(sent(chatToMessages, { reasoning_effort: "none" }, { reasoning: betweenTools })).toEqual(
+      [thinkingOf("between_tools")],
+    );
     for (const word of ["disabled", "between_tools"]) {
-      expect(sent(own, thinks(word), { reasoning: adaptive })).toEqual([
-        { ...thinks("adaptive"), ...effort("low") },
+      expect(sent(messagesDirect, thinkingOf(word), { reasoning: adaptive })).toEqual([
+        { ...thinkingOf("adaptive"), ...effort("low") },
         "rewritten thinking",
       ]);
     }
@@ -124,32 +130,34 @@ describe("an adaptive model", () => {
 
   it("gets a request that it supports unchanged", () => {
     const body: JsonObject = {
-      ...thinks("adaptive"),
+      ...thinkingOf("adaptive"),
       ...effort("max"),
       tool_choice: { type: "auto" },
     };
-    expect(sent(own, body, { reasoning: adaptive })).toEqual([body]);
-    const wish = body["thinking"];
+    expect(sent(messagesDirect, body, { reasoning: adaptive })).toEqual([body]);
+    const callersThinking = body["thinking"];
     expect(
-      routed(own, { ...body, thinking: wish! }, { reasoning: adaptive }).body["thinking"],
-    ).toBe(wish);
+      routed(messagesDirect, { ...body, thinking: callersThinking! }, { reasoning: adaptive }).body[
+        "thinking"
+      ],
+    ).toBe(callersThinking);
   });
 });
 
 describe("a model that reasons in another way", () => {
   it("budgets: an effort becomes a budget in range, and adaptive thinking a medium budget", () => {
-    const of = (tokens: number) => thinks("enabled", { budget_tokens: tokens });
-    expect(sent(toMessages, { reasoning_effort: "medium" }, { reasoning: budget })[0]).toEqual(
+    const of = (tokens: number) => thinkingOf("enabled", { budget_tokens: tokens });
+    expect(sent(chatToMessages, { reasoning_effort: "medium" }, { reasoning: budget })[0]).toEqual(
       of(8192),
     );
-    expect(sent(toMessages, { reasoning_effort: "max" }, { reasoning: budget })[0]).toEqual(
+    expect(sent(chatToMessages, { reasoning_effort: "max" }, { reasoning: budget })[0]).toEqual(
       of(20_000),
     );
-    expect(sent(own, of(1500), { reasoning: { ...budget, min: 2000 } })).toEqual([
+    expect(sent(messagesDirect, of(1500), { reasoning: { ...budget, min: 2000 } })).toEqual([
       of(2000),
       "rewritten thinking.budget_tokens",
     ]);
-    expect(sent(own, thinks("adaptive"), { reasoning: budget })).toEqual([
+    expect(sent(messagesDirect, thinkingOf("adaptive"), { reasoning: budget })).toEqual([
       of(8192),
       "rewritten thinking",
     ]);
@@ -160,17 +168,17 @@ describe("a model that reasons in another way", () => {
     const config = (thinkingConfig: JsonObject) => ({
       generationConfig: { topK: 3, thinkingConfig },
     });
-    expect(sent(pair, config({ thinkingLevel: "MINIMAL" }), { reasoning: three })).toEqual([
+    expect(sent(pair, config({ thinkingLevel: "MINIMAL" }), { reasoning: threeEfforts })).toEqual([
       config({ thinkingLevel: "LOW" }),
       "rewritten generationConfig.thinkingConfig.thinkingLevel",
     ]);
     const snake = { generation_config: { top_k: 3, thinking_config: { thinking_budget: 500 } } };
-    expect(sent(pair, snake, { reasoning: three })).toEqual([
+    expect(sent(pair, snake, { reasoning: threeEfforts })).toEqual([
       { generationConfig: { topK: 3 } },
       "dropped generation_config.thinking_config.thinking_budget",
     ]);
     expect(
-      sent(["chat", "responses"], { reasoning_effort: "max" }, { reasoning: three })[0],
+      sent(["chat", "responses"], { reasoning_effort: "max" }, { reasoning: threeEfforts })[0],
     ).toEqual({
       reasoning: { effort: "high" },
     });
@@ -203,7 +211,7 @@ describe("a model that reasons in another way", () => {
 
   it("on or off: an effort is reported as rewritten, adaptive thinking is not", () => {
     const reasoning = { kind: "toggle", off: true, field: "thinking" } as const;
-    expect(sent(["messages", "chat"], thinks("adaptive"), { reasoning })).toEqual([
+    expect(sent(["messages", "chat"], thinkingOf("adaptive"), { reasoning })).toEqual([
       { thinking: { type: "enabled" } },
     ]);
     expect(sent(["messages", "chat"], effort("high"), { reasoning })).toEqual([
@@ -214,7 +222,7 @@ describe("a model that reasons in another way", () => {
 
   it("parameters that a vendor refuses beside reasoning are dropped only if the model reasons", () => {
     const can: Abilities = {
-      reasoning: { ...three, off: true, excludes: ["temperature", "logprobs"] },
+      reasoning: { ...threeEfforts, off: true, excludes: ["temperature", "logprobs"] },
     };
     const body = { temperature: 0.5, logprobs: true };
     expect(sent(["chat", "chat"], { ...body, reasoning_effort: "none" }, can)).toEqual([
@@ -247,12 +255,20 @@ describe("a part of a request that the model does not support", () => {
   it("a forced tool choice is refused, a free one is not", () => {
     for (const type of ["any", "tool"]) {
       const body = { tools, tool_choice: { type, name: "look" } };
-      expect(refusal(own, body, free)).toEqual(["unsupported_parameter", "tool_choice", 400]);
+      expect(refusal(messagesDirect, body, free)).toEqual([
+        "unsupported_parameter",
+        "tool_choice",
+        400,
+      ]);
     }
     const body = { tools: chatTools, tool_choice: "required" };
-    expect(refusal(toMessages, body, free)).toEqual(["unsupported_parameter", "tool_choice", 400]);
-    expect(refusal(own, { tools, tool_choice: { type: "auto" } }, free)).toBeUndefined();
-    expect(refusal(own, body, {})).toBeUndefined();
+    expect(refusal(chatToMessages, body, free)).toEqual([
+      "unsupported_parameter",
+      "tool_choice",
+      400,
+    ]);
+    expect(refusal(messagesDirect, { tools, tool_choice: { type: "auto" } }, free)).toBeUndefined();
+    expect(refusal(messagesDirect, body, {})).toBeUndefined();
   });
 
   it("reasoning is switched off beside a forced tool choice if the model cannot combine them", () => {
@@ -261,8 +277,8 @@ describe("a part of a request that the model does not support", () => {
       toolChoice: { modes: ["auto", "none", "required", "named"], forcedWhileReasoning: false },
     };
     const body = { ...effort("low"), tools, tool_choice: { type: "any" } };
-    expect(sent(own, body, can)).toEqual([
-      { ...thinks("disabled"), tools, tool_choice: { type: "any" } },
+    expect(sent(messagesDirect, body, can)).toEqual([
+      { ...thinkingOf("disabled"), tools, tool_choice: { type: "any" } },
       "dropped output_config.effort",
     ]);
   });
@@ -274,10 +290,10 @@ describe("a part of a request that the model does not support", () => {
     ];
     const no: Abilities = { prefill: false };
     const refused = ["unsupported_content", "messages", 400];
-    expect(refusal(own, { messages }, no)).toEqual(refused);
-    expect(refusal(toMessages, { messages }, no)).toEqual(refused);
-    expect(refusal(own, { messages }, { prefill: true })).toBeUndefined();
-    expect(refusal(own, {}, no)).toBeUndefined();
+    expect(refusal(messagesDirect, { messages }, no)).toEqual(refused);
+    expect(refusal(chatToMessages, { messages }, no)).toEqual(refused);
+    expect(refusal(messagesDirect, { messages }, { prefill: true })).toBeUndefined();
+    expect(refusal(messagesDirect, {}, no)).toBeUndefined();
   });
 
   it("media that the model does not read is refused", () => {
@@ -286,7 +302,7 @@ describe("a part of a request that the model does not support", () => {
     const text: Abilities = { inputModalities: ["text"] };
     const refused = ["unsupported_content", "messages.content.image_url", 400];
     expect(refusal(["chat", "chat"], { messages }, text)).toEqual(refused);
-    expect(refusal(toMessages, { messages }, text)).toEqual(refused);
+    expect(refusal(chatToMessages, { messages }, text)).toEqual(refused);
     expect(
       refusal(["chat", "chat"], { messages }, { inputModalities: ["text", "image"] }),
     ).toBeUndefined();
