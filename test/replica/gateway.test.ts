@@ -11,7 +11,7 @@ import { startPair, type Pair } from "../faults/whole/pair.ts";
 import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { keptLog, holdReplay, goOn } from "./support.ts";
+import { keptLog, pause, resume } from "./support.ts";
 
 let pair: Pair;
 let gateway: AdminGateway;
@@ -29,10 +29,10 @@ beforeAll(async () => {
       TOLLGATE_READ_LAG_SECONDS: "20",
     },
   });
-  await isUsed();
+  await untilUsed();
 });
 
-afterEach(() => goOn(pair.standby).catch(() => undefined));
+afterEach(() => resume(pair.standby).catch(() => undefined));
 
 afterAll(async () => {
   await gateway.close();
@@ -48,7 +48,7 @@ const metric = async (name: string): Promise<number> => {
       ?.split(" ")[1],
   );
 };
-const isUsed = (): Promise<boolean> =>
+const untilUsed = (): Promise<boolean> =>
   eventually(async () => (await metric("tollgate_replica_used")) === 1, "the replica to be used");
 const readsOf = (database: "primary" | "replica"): Promise<number> =>
   metric(`tollgate_database_reads_total{database="${database}"}`);
@@ -104,15 +104,15 @@ describe("a gateway with a standby that keeps up", () => {
       DATABASE_READ_URL: pair.urlOf(pair.standby.port),
       TOLLGATE_DATA_DIR: dataDir,
     };
-    const scans = await scansThere();
+    const scans = await standbyScans();
     const words = ["export", "ledger", "--from", day, "--into", temporaryDirectory()];
     expect(await tollgateHere(words, environment)).toMatchObject({ code: 0, stderr: "" });
-    await eventually(async () => (await scansThere()) > scans, "a scan at the standby");
+    await eventually(async () => (await standbyScans()) > scans, "a scan at the standby");
   });
 });
 
 /** The number of scans of the ledger at the standby. */
-async function scansThere(): Promise<number> {
+async function standbyScans(): Promise<number> {
   const database = await openDatabase({ url: pair.urlOf(pair.standby.port), log: silentLog });
   const [row] = await database.query<{ scans: bigint }>(
     "select seq_scan + coalesce(idx_scan, 0) as scans from pg_stat_user_tables where relname = 'ledger_entries'",
@@ -133,7 +133,7 @@ describe("a gateway with a standby that lags", () => {
   it("finds single records by id; lists may be stale, and their next pages have no gap", async () => {
     const old = await chat();
     expect((await idsOf("/requests?limit=1"))[0]).toBe(old);
-    await holdReplay(pair.standby);
+    await pause(pair.standby);
     const ids = [await chat(), await chat(), await chat()];
     const [first, second, third] = ids as [string, string, string];
     expect(await idsOf("/requests?limit=1")).toEqual([old]);
@@ -153,7 +153,7 @@ describe("a gateway with a standby that lags", () => {
     expect(await idsOf(`${ledger}?reference=${reference}`)).toEqual([entry]);
     const balance = await gateway.admin("GET", `/workspaces/${gateway.workspaceId}/balance`);
     expect(Number(balance.json.credits)).toBe(101);
-    await goOn(pair.standby);
+    await resume(pair.standby);
     await eventually(async () => (await idsOf("/requests?limit=1"))[0] === third, "the new calls");
   });
 });
@@ -169,7 +169,7 @@ describe("a gateway whose standby is down", () => {
     expect(await metric("tollgate_replica_used")).toBe(0);
     expect(kept.lines.slice(lines)).toHaveLength(1);
     await pair.standby.start();
-    await isUsed();
+    await untilUsed();
     expect((await idsOf("/requests?limit=1"))[0]).toBe(id);
     expect(kept.lines.slice(lines)).toHaveLength(2);
   });
@@ -193,7 +193,7 @@ describe("`tollgate doctor`", () => {
       message: expect.stringMatching(/^follows the database, \d+ ms behind at most$/),
     });
     expect(await finding("")).toBeUndefined();
-    await holdReplay(pair.standby);
+    await pause(pair.standby);
     await chat();
     const behind = await finding(pair.urlOf(pair.standby.port), { TOLLGATE_READ_LAG_SECONDS: "1" });
     expect(behind).toMatchObject({

@@ -55,25 +55,25 @@ function holdCalls(): { release(): void } {
   return { release: () => waiting.shift()!() };
 }
 
-const reached = (count: number) =>
+const untilReached = (count: number) =>
   eventually(() => up.requests.length >= count, `${count} calls at the provider`);
 
 it("T65 T67: after a failover that loses commits, reservations are released, the call in flight is charged, and one error is logged", async () => {
   const other = await bench.addWorkspace("5");
   const calls = holdCalls();
-  const ofOther = (): Promise<Response> =>
+  const callOfOther = (): Promise<Response> =>
     fetch(`${bench.url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${other.key}`, "content-type": "application/json" },
       body: JSON.stringify(talk()),
     });
-  const gone = bench.post("/v1/chat/completions", talk());
-  await reached(1);
-  const underWay = ofOther();
-  await reached(2);
+  const finishing = bench.post("/v1/chat/completions", talk());
+  await untilReached(1);
+  const inFlight = callOfOther();
+  await untilReached(2);
   await cutReplication(pair);
   calls.release();
-  expect(await bench.entry(idOf(await gone))).toMatchObject({ amount_nano: costNano });
+  expect(await bench.entry(idOf(await finishing))).toMatchObject({ amount_nano: costNano });
   await eventually(async () => (await bench.holds()).length === 1, "what is not used to go back");
   await failOver(pair, link);
 
@@ -81,8 +81,10 @@ it("T65 T67: after a failover that loses commits, reservations are released, the
   // For the standby the first call still ran.
   expect(await bench.holds()).toHaveLength(2);
   calls.release();
-  expect(await bench.entry(idOf(await underWay))).toMatchObject({ amount_nano: costNano });
+  expect(await bench.entry(idOf(await inFlight))).toMatchObject({ amount_nano: costNano });
   await bench.expectClean();
-  const told = kept.lines.filter(({ message }) => message.startsWith("the database lost commits"));
-  expect(told.map(({ level }) => level)).toEqual(["error"]);
+  const lossErrors = kept.lines.filter(({ message }) =>
+    message.startsWith("the database lost commits"),
+  );
+  expect(lossErrors.map(({ level }) => level)).toEqual(["error"]);
 });

@@ -14,7 +14,7 @@ import { startPair, startStandby, type Pair, type Server } from "../faults/whole
 import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { goOn, hasAll, holdReplay, keptLog, place, waitThere } from "./support.ts";
+import { resume, isCurrent, pause, keptLog, role, waitOnReplica } from "./support.ts";
 
 let pair: Pair;
 let primary: Database;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await replica?.close();
   replica = undefined;
-  await goOn(pair.standby).catch(() => undefined);
+  await resume(pair.standby).catch(() => undefined);
 });
 
 afterAll(async () => {
@@ -44,7 +44,7 @@ function open(url = pair.urlOf(pair.standby.port), lagMsMax = 10_000): Replica {
   return (replica = openReplica({ url, primary, lagMsMax, log: kept.log }));
 }
 
-async function used(url?: string, lagMsMax?: number): Promise<Replica> {
+async function openUsed(url?: string, lagMsMax?: number): Promise<Replica> {
   const opened = open(url, lagMsMax);
   await eventually(() => opened.state.isUsed, "the replica to be used");
   return opened;
@@ -57,12 +57,12 @@ const isWaiting = (standby: Server): Promise<boolean> =>
 
 describe("a standby that keeps up", () => {
   it("answers over read-only sessions, with what was committed just before", async () => {
-    const opened = await used();
+    const opened = await openUsed();
     let seen = 0;
     for (let number = 2_000; number < 2_100; number += 1) {
       await primary.query("insert into numbers values ($1)", [number]);
       const [where, found] = await opened.read(async (database) => [
-        await place(database),
+        await role(database),
         await database.query("select n from numbers where n = $1", [number]),
       ]);
       expect(where).toBe("replica");
@@ -81,11 +81,11 @@ describe("a standby that keeps up", () => {
   });
 
   it("answers more concurrent reads than it has connections, each with concurrent statements", async () => {
-    const opened = await used();
+    const opened = await openUsed();
     const sum = "select sum(n)::text as sum from numbers where n <= 1000";
     const answers = await Promise.all(
       Array.from({ length: 40 }, () =>
-        opened.read((database) => Promise.all([database.query(sum), place(database)])),
+        opened.read((database) => Promise.all([database.query(sum), role(database)])),
       ),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
@@ -98,15 +98,15 @@ describe("a standby that keeps up", () => {
   });
 
   it("gives a long read one snapshot", async () => {
-    const opened = await used();
+    const opened = await openUsed();
     const count = async (database: Queryable): Promise<unknown> =>
       (await database.query("select count(*)::int as n from numbers"))[0];
     const [before, after, where] = await opened.read(
       async (database) => {
         const first = await count(database);
         await primary.query("insert into numbers values (0)");
-        await eventually(() => hasAll(pair), "the standby to have the row");
-        return [first, await count(database), await place(database)];
+        await eventually(() => isCurrent(pair), "the standby to have the row");
+        return [first, await count(database), await role(database)];
       },
       { snapshot: true, exact: true },
     );
@@ -115,11 +115,11 @@ describe("a standby that keeps up", () => {
   });
 
   it("an invalid read is refused once; a record that is missing there is looked up at the primary", async () => {
-    const opened = await used();
+    const opened = await openUsed();
     const places: string[] = [];
     const refusing = (code: "invalid_value" | "not_found") =>
       opened.read(async (database) => {
-        places.push(await place(database));
+        places.push(await role(database));
         throw new GatewayError(code, "no");
       });
     await expect(refusing("invalid_value")).rejects.toThrow("no");
@@ -129,20 +129,20 @@ describe("a standby that keeps up", () => {
   });
 
   it("a query that fails at every server does not take it out of use", async () => {
-    const opened = await used();
+    const opened = await openUsed();
     for (let tries = 0; tries < 3; tries += 1)
       await expect(
         opened.read((database) => database.query("select $1::text", ["\0"])),
       ).rejects.toThrow(/invalid byte sequence/);
     expect(opened.state.isUsed).toBe(true);
-    expect(await opened.read(place)).toBe("replica");
+    expect(await opened.read(role)).toBe("replica");
   });
 });
 
 describe("a standby that may lag", () => {
   it("answers within the lag limit, except exact reads; above the limit the primary answers", async () => {
-    const opened = await used(undefined, 4_000);
-    await holdReplay(pair.standby);
+    const opened = await openUsed(undefined, 4_000);
+    await pause(pair.standby);
     await primary.query("insert into numbers values (5000)");
     const isThere = (database: Queryable): Promise<object[]> =>
       database.query("select n from numbers where n = 5000");
@@ -156,15 +156,15 @@ describe("a standby that may lag", () => {
       level: "warn",
       reason: "it is more than 4 s behind",
     });
-    await goOn(pair.standby);
+    await resume(pair.standby);
     await eventually(() => opened.state.isUsed, "the replica to be used again");
-    expect(await opened.read(place)).toBe("replica");
+    expect(await opened.read(role)).toBe("replica");
     // One line for each change.
     expect(kept.lines).toHaveLength(3);
   });
 
   it("does not count as behind while nothing is written", async () => {
-    const opened = await used(undefined, 1_000);
+    const opened = await openUsed(undefined, 1_000);
     // Each check measures a new lag.
     const lags = new Set<number>();
     await eventually(() => lags.add(opened.state.lagMs).size > 4, "some looks at the replica");
@@ -173,7 +173,7 @@ describe("a standby that may lag", () => {
   });
 
   it("does not count as behind when a WAL page is just full", async () => {
-    const opened = await used();
+    const opened = await openUsed();
     const bytesLeft = async (): Promise<number> => {
       const [row] = await pair.primary.query(
         "select 8192 - (pg_current_wal_insert_lsn() - '0/0'::pg_lsn) % 8192 as n",
@@ -192,13 +192,13 @@ describe("a standby that may lag", () => {
       return false;
     }, "the end of a page");
     const before = await bytesLeft();
-    const answer = await opened.read(place, { exact: true });
+    const answer = await opened.read(role, { exact: true });
     // Unless another record was written just then.
     expect([answer, await bytesLeft()]).toEqual(["replica", before]);
   });
 
   it("is not read before it has replayed the schema of this version", async () => {
-    await holdReplay(pair.standby);
+    await pause(pair.standby);
     await primary.query("create table later as select 1 as one");
     const opened = open();
     await opened.firstCheck;
@@ -206,7 +206,7 @@ describe("a standby that may lag", () => {
       { one: 1 },
     ]);
     expect(opened.state.isUsed).toBe(false);
-    await goOn(pair.standby);
+    await resume(pair.standby);
     await eventually(() => opened.state.isUsed, "the replica to be used");
     expect(await opened.read((database) => database.query("select one from later"))).toEqual([
       { one: 1 },
@@ -216,21 +216,21 @@ describe("a standby that may lag", () => {
 
 describe("a standby that fails", () => {
   it("is replaced by the primary when it is killed during a read, and used again after its restart", async () => {
-    const opened = await used();
-    const answer = opened.read(waitThere);
+    const opened = await openUsed();
+    const answer = opened.read(waitOnReplica);
     await eventually(() => isWaiting(pair.standby), "the read");
     await pair.standby.kill();
     expect(await answer).toBe("primary");
-    expect(await opened.read(place)).toBe("primary");
+    expect(await opened.read(role)).toBe("primary");
     await pair.standby.start();
     await eventually(() => opened.state.isUsed, "the replica to be used again");
-    expect(await opened.read(place)).toBe("replica");
+    expect(await opened.read(role)).toBe("replica");
     expect(kept.lines).toHaveLength(3);
   });
 
   it("is replaced by the primary within seconds when it hangs during a read", async () => {
-    const opened = await used();
-    const answers = [1, 2, 3, 4, 5].map(() => opened.read(waitThere));
+    const opened = await openUsed();
+    const answers = [1, 2, 3, 4, 5].map(() => opened.read(waitOnReplica));
     await eventually(() => isWaiting(pair.standby), "the reads");
     const beganMs = performance.now();
     pair.standby.signal("SIGSTOP");
@@ -238,7 +238,7 @@ describe("a standby that fails", () => {
       expect(await Promise.all(answers)).toEqual(answers.map(() => "primary"));
       expect(performance.now() - beganMs).toBeLessThan(8_000);
       const againMs = performance.now();
-      expect(await opened.read(place)).toBe("primary");
+      expect(await opened.read(role)).toBe("primary");
       expect(performance.now() - againMs).toBeLessThan(1_000);
       expect(kept.lines.at(-1)).toMatchObject({ level: "warn" });
       // The replica does not keep the gateway from closing either.
@@ -253,11 +253,11 @@ describe("a standby that fails", () => {
   it("a read that conflicts with replay goes to the primary", async () => {
     await pair.standby.query("alter system set max_standby_streaming_delay = 0");
     await pair.standby.query("select pg_reload_conf()");
-    const opened = await used();
+    const opened = await openUsed();
     const answer = opened.read(
       async (database) => {
         await database.query("select count(*) from numbers");
-        return waitThere(database);
+        return waitOnReplica(database);
       },
       { snapshot: true },
     );
@@ -273,8 +273,8 @@ describe("a standby that fails", () => {
 
   // In the long form only: tests above cover other reads that fail there.
   it.runIf(isLong)("a read that takes longer than ten seconds goes to the primary", async () => {
-    const opened = await used();
-    expect(await opened.read(waitThere)).toBe("primary");
+    const opened = await openUsed();
+    expect(await opened.read(waitOnReplica)).toBe("primary");
     expect(kept.lines.at(-1)!.reason).toMatch(/statement timeout/);
   });
 });
@@ -324,7 +324,7 @@ describe("a replica's URL", () => {
     const standby = pair.urlOf(pair.standby.port);
     replica = openReplica({ url: standby, primary: asPlain, lagMsMax: 10_000, log: kept.log });
     await replica.firstCheck;
-    expect(await replica.read(place)).toBe("primary");
+    expect(await replica.read(role)).toBe("primary");
     expect(kept.lines).toEqual([
       expect.objectContaining({
         level: "warn",
@@ -359,7 +359,7 @@ describe("a replica's URL", () => {
     expect(JSON.stringify(kept.lines)).not.toContain("hunter2");
     await replica!.close();
     // With the right password this user may connect, but not read our tables: the primary answers.
-    const opened = await used(url.replace("hunter2", "right"));
+    const opened = await openUsed(url.replace("hunter2", "right"));
     expect(
       await opened.read((database) => database.query("select 1 from numbers limit 1")),
     ).toEqual([expect.anything()]);
@@ -372,8 +372,8 @@ describe("a replica's URL", () => {
     "is not read if the standby was promoted, or follows a promoted one",
     { retry: 0 },
     async () => {
-      const opened = await used();
-      const answer = opened.read(waitThere);
+      const opened = await openUsed();
+      const answer = opened.read(waitOnReplica);
       await eventually(() => isWaiting(pair.standby), "the read");
       await pair.standby.query("select pg_promote()");
       expect(await answer).toBe("primary");
@@ -382,7 +382,7 @@ describe("a replica's URL", () => {
         level: "error",
         reason: expect.stringMatching(/was promoted/),
       });
-      expect(await opened.read(place)).toBe("primary");
+      expect(await opened.read(role)).toBe("primary");
       await opened.close();
       await pair.standby.query("create table elsewhere as select generate_series(1, 100000) as n");
       // Its port may have been taken meanwhile, and this test has no second try.

@@ -21,23 +21,23 @@ export function keptLog() {
 }
 
 /** Makes the standby lag: it receives the WAL but does not replay it. */
-export const holdReplay = (standby: Server) => standby.query("select pg_wal_replay_pause()");
-export const goOn = (standby: Server) => standby.query("select pg_wal_replay_resume()");
+export const pause = (standby: Server) => standby.query("select pg_wal_replay_pause()");
+export const resume = (standby: Server) => standby.query("select pg_wal_replay_resume()");
 
 /** Which database answers: "replica" or "primary". */
-export const place = async (database: Queryable): Promise<string> => {
+export const role = async (database: Queryable): Promise<string> => {
   const [row] = await database.query<{ there: boolean }>("select pg_is_in_recovery() as there");
   return row!.there ? "replica" : "primary";
 };
 
 /** Waits only at the replica, so that a test can disturb it meanwhile. */
-export const waitThere = async (database: Queryable): Promise<string> => {
+export const waitOnReplica = async (database: Queryable): Promise<string> => {
   await database.query("select case when pg_is_in_recovery() then pg_sleep(60) end");
-  return place(database);
+  return role(database);
 };
 
 /** True if the standby has replayed everything that the primary has now. */
-export async function hasAll({ primary: from, standby }: Pair): Promise<boolean> {
+export async function isCurrent({ primary: from, standby }: Pair): Promise<boolean> {
   const [row] = await from.query("select pg_current_wal_lsn() as lsn");
   const there = `select 1 where pg_last_wal_replay_lsn() >= '${row!["lsn"]}'`;
   return (await standby.query(there)).length > 0;
@@ -45,7 +45,7 @@ export async function hasAll({ primary: from, standby }: Pair): Promise<boolean>
 
 /** Stops replication. The standby has every commit until now, and gets none from now on. */
 export async function cutReplication(pair: Pair): Promise<void> {
-  await eventually(() => hasAll(pair), "the standby to have all");
+  await eventually(() => isCurrent(pair), "the standby to have all");
   await pair.standby.query("alter system set primary_conninfo = ''");
   await pair.standby.query("select pg_reload_conf()");
   await eventually(
