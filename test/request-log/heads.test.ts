@@ -42,7 +42,10 @@ const call = (id: string, index: number, more: Partial<RequestRow> = {}): Reques
   ...more,
 });
 
-const saidOf = ({ tags = null, endUser = null }: Partial<Record<"tags" | "endUser", unknown>>) => ({
+const labelsOf = ({
+  tags = null,
+  endUser = null,
+}: Partial<Record<"tags" | "endUser", unknown>>) => ({
   tags,
   end_user: endUser,
 });
@@ -75,7 +78,7 @@ function readAs(row: RequestRow) {
     explanation: json(row.explanation),
     stream: row.stream ?? null,
     error_message: row.errorMessage ?? null,
-    ...saidOf(row),
+    ...labelsOf(row),
     price: json(row.price),
   };
 }
@@ -110,7 +113,7 @@ function writerOf(database: Database) {
   };
 }
 
-const some = (name: string, count: number, more?: Partial<RequestRow>): RequestRow[] =>
+const rowsNamed = (name: string, count: number, more?: Partial<RequestRow>): RequestRow[] =>
   Array.from({ length: count }, (_, index) =>
     call(`${name}-${String(index).padStart(4, "0")}`, index, more),
   );
@@ -120,15 +123,18 @@ describeDatabase("heads of the request log", (open) => {
     const database = await open();
     const writer = writerOf(database);
     const rows = [
-      ...some("a", 700),
-      ...some("b", 100, { status: "client_closed" }),
-      ...some("c", 100, { notes: ["seed: never forwarded"], dropped: ["seed"] }),
-      ...some("d", 100, { workspaceId: "other" }),
-      ...some("e", 50).map((row, index) => ({ ...row, model: `made/up-${index}` })),
-      ...some("f", 50).map((row, index) => ({ ...row, explanation: { reserved_nano: index } })),
+      ...rowsNamed("a", 700),
+      ...rowsNamed("b", 100, { status: "client_closed" }),
+      ...rowsNamed("c", 100, { notes: ["seed: never forwarded"], dropped: ["seed"] }),
+      ...rowsNamed("d", 100, { workspaceId: "other" }),
+      ...rowsNamed("e", 50).map((row, index) => ({ ...row, model: `made/up-${index}` })),
+      ...rowsNamed("f", 50).map((row, index) => ({
+        ...row,
+        explanation: { reserved_nano: index },
+      })),
       // An equal price that is another object counts as the same. A different price makes its own head.
-      ...some("g", 50).map((row) => ({ ...row, price: { ...price } })),
-      ...some("h", 50, { price: { ...price, input: "3000000000" } }),
+      ...rowsNamed("g", 50).map((row) => ({ ...row, price: { ...price } })),
+      ...rowsNamed("h", 50, { price: { ...price, input: "3000000000" } }),
     ];
     await writer.write(rows);
     expect(await read(database)).toEqual(sorted(rows));
@@ -163,7 +169,9 @@ describeDatabase("heads of the request log", (open) => {
       { tags: { team: "search" }, endUser: "u-1" },
       { notes: ["a", { b: "\\u0000" }], dropped: ["c"] },
     ];
-    const rows = odd.flatMap((more, kind) => some(`k${String(kind).padStart(2, "0")}`, 3, more));
+    const rows = odd.flatMap((more, kind) =>
+      rowsNamed(`k${String(kind).padStart(2, "0")}`, 3, more),
+    );
     await writer.write(rows);
     expect(await read(database)).toEqual(sorted(rows));
     expect(writer.errors).toEqual([]);
@@ -172,41 +180,43 @@ describeDatabase("heads of the request log", (open) => {
   it("are written again after they were deleted, and after a batch that failed", async () => {
     const database = await open();
     const writer = writerOf(database);
-    const before = some("a", 10);
+    const before = rowsNamed("a", 10);
     await writer.write(before);
 
     await database.query("delete from request_heads");
-    const healed = some("b", 10);
-    await writer.write(healed);
-    expect(await read(database)).toEqual(sorted([...before, ...healed]));
+    const rewritten = rowsNamed("b", 10);
+    await writer.write(rewritten);
+    expect(await read(database)).toEqual(sorted([...before, ...rewritten]));
 
     // The heads cannot be written: the rows are lost, and the log reports it.
     await database.query("alter table request_heads add constraint never check (false) not valid");
     const other = { status: "failed" };
-    await writer.write(some("c", 3, other));
+    await writer.write(rowsNamed("c", 3, other));
     expect(writer.errors).toMatchObject([{ rows: 1 }, { rows: 1 }]);
     await database.query("alter table request_heads drop constraint never");
-    const after = some("d", 3, other);
+    const after = rowsNamed("d", 3, other);
     await writer.write(after);
 
     // The rows cannot be written. Their head may exist by now or not; the next rows are complete either way.
     await database.query("alter table requests add constraint never check (false) not valid");
     const third = { status: "client_closed" };
-    await writer.write(some("e", 3, third));
+    await writer.write(rowsNamed("e", 3, third));
     await database.query("alter table requests drop constraint never");
     await database.query("delete from request_heads where status = 'client_closed'");
-    const last = some("f", 3, third);
+    const last = rowsNamed("f", 3, third);
     await writer.write(last);
-    const [told] = some("c", 1, other);
-    expect(await read(database)).toEqual(sorted([...before, ...healed, told!, ...after, ...last]));
+    const [told] = rowsNamed("c", 1, other);
+    expect(await read(database)).toEqual(
+      sorted([...before, ...rewritten, told!, ...after, ...last]),
+    );
   });
 
   it("are shared by concurrent writers", async () => {
     const database = await open();
     const rows = ["a", "b", "c", "d"].map((name) => [
-      ...some(`${name}1`, 300),
-      ...some(`${name}2`, 300, { keyId: "k2" }),
-      ...some(`${name}3`, 300, { explanation: { plan: { model: "acme/other" } } }),
+      ...rowsNamed(`${name}1`, 300),
+      ...rowsNamed(`${name}2`, 300, { keyId: "k2" }),
+      ...rowsNamed(`${name}3`, 300, { explanation: { plan: { model: "acme/other" } } }),
     ]);
     const writers = rows.map(() => writerOf(database));
     await Promise.all(writers.map((writer, index) => writer.write(rows[index]!)));
@@ -299,7 +309,7 @@ describeDatabase("heads of the request log", (open) => {
         values,
       );
     }
-    const newer = some("row", 5);
+    const newer = rowsNamed("row", 5);
     await writerOf(database).write(newer);
     expect(await read(database)).toEqual(sorted([...older, ...newer]));
     expect(await heads(database)).toBe(1);

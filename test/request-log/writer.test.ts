@@ -9,7 +9,7 @@ const row = (id: string): RequestRow => ({
   createdAt: new Date("2026-11-04T12:00:00.123Z"),
 });
 
-describeDatabase("request log", (open) => {
+describeDatabase("the writer of the request log", (open) => {
   it("writes each added row once, with every column, before flush resolves", async () => {
     const database = await open();
     const requestLog = createRequestLog(database, silentLog);
