@@ -56,7 +56,7 @@ const rowsOf = (): Promise<Row[]> =>
   gateway.database.query<Row>("select * from requests order by id desc", []);
 
 /** Makes a call for an end user. Returns its row, once the log has written it. */
-async function calledFor(model: string, user: string, tags: object = {}): Promise<Row> {
+async function callFor(model: string, user: string, tags: object = {}): Promise<Row> {
   const before = (await rowsOf()).length;
   const body = { model, user, messages: [{ role: "user", content: "Hello" }] };
   // Headers are bytes.
@@ -71,24 +71,24 @@ describe("an end user", () => {
     "with the id %j is erased, and the other tags stay",
     async (user) => {
       const tags = { a: "b", c: "d", [user]: "x", login: user, code: "codes" };
-      const was = await calledFor("sandbox/chat", user, tags);
-      expect(was).toMatchObject({ end_user: user, tags });
+      const before = await callFor("sandbox/chat", user, tags);
+      expect(before).toMatchObject({ end_user: user, tags });
       const answer = await erase({ end_user: user });
       expect([answer.status, answer.json.erased?.requests]).toEqual([200, 1]);
       const [row] = await rowsOf();
       expect(row!.end_user).toMatch(token);
       expect(row!.end_user).toBe(answer.json.token);
-      const whole = (text: string): string => (text === user ? answer.json.token : text);
+      const replaced = (text: string): string => (text === user ? answer.json.token : text);
       expect(row!.tags).toEqual(
-        Object.fromEntries(Object.entries(tags).map((pair) => pair.map(whole))),
+        Object.fromEntries(Object.entries(tags).map((pair) => pair.map(replaced))),
       );
     },
   );
 
   it("is erased from a vendor's error too, in the message and in the attempt", async () => {
     const user = 'o"hara,message';
-    const was = await calledFor("lab/chat", user);
-    expect(JSON.stringify([was.error_message, was.attempts])).toContain("hara");
+    const before = await callFor("lab/chat", user);
+    expect(JSON.stringify([before.error_message, before.attempts])).toContain("hara");
     const { json: answer } = await erase({ end_user: user });
     const [row] = await rowsOf();
     expect(JSON.stringify([row!.error_message, row!.attempts])).not.toContain("hara");
@@ -99,7 +99,7 @@ describe("an end user", () => {
   it("bodies of an erased call that another gateway writes late are not stored", async () => {
     const { workspaceId, database } = gateway;
     const calls: Row[] = [];
-    for (const user of ["late-one", "late-other"]) calls.push(await calledFor("lab/chat", user));
+    for (const user of ["late-one", "late-other"]) calls.push(await callFor("lab/chat", user));
     expect((await erase({ end_user: "late-one" })).json.erased).toMatchObject({ requests: 1 });
     const bodies = { request: "I am late-one", sent: null, answer: null, truncated: [] };
     const { secrets } = await gateway.hand();

@@ -12,8 +12,8 @@ import { newMember } from "../admin/people.ts";
 
 let gateway: AdminGateway;
 const config = "tags: { usage: [end_user, team] }\n";
-const mine = "mail-of-ann@example.com";
-const other = "u-bert";
+const erasedUser = "mail-of-ann@example.com";
+const otherUser = "u-bert";
 
 beforeAll(async () => {
   gateway = await startAdminGateway({ config, sandbox: "on" });
@@ -23,7 +23,7 @@ afterAll(() => gateway.close());
 
 const sumOf = async (sql: string): Promise<unknown> => (await gateway.database.query(sql, []))[0];
 /** The money and its sums, without names. */
-const books = async () => ({
+const ledgerAndSums = async () => ({
   entries: await sumOf("select md5(string_agg(e::text, ',' order by entry)) from ledger_entries e"),
   sums: await sumOf(
     "select sum(cost_nano), sum(requests), sum(input_tokens), count(*) from usage_tags where name = 'end_user' and not of_member",
@@ -80,10 +80,10 @@ const erase = (body: object) => gateway.admin("POST", "/erasures", body);
 describe("an end user", () => {
   beforeAll(async () => {
     await gateway.admin("PATCH", `/workspaces/${gateway.workspaceId}`, { keep_bodies: "all" });
-    for (let calls = 0; calls < 3; calls += 1) await call(mine, `I am ${mine}`);
-    await call(other, "Hello");
-    await task(mine);
-    await task(other);
+    for (let calls = 0; calls < 3; calls += 1) await call(erasedUser, `I am ${erasedUser}`);
+    await call(otherUser, "Hello");
+    await task(erasedUser);
+    await task(otherUser);
     await eventually(
       async () => (await gateway.admin("GET", "/requests?limit=100")).json.data.length === 6,
       "rows of the log",
@@ -92,30 +92,30 @@ describe("an end user", () => {
   });
 
   it("a dry run counts what would be erased, and changes nothing", async () => {
-    const before = await tablesWith(mine);
+    const before = await tablesWith(erasedUser);
     expect(before).toEqual(["requests", "tasks", "usage_tags"]);
-    const { status, json } = await erase({ end_user: mine, dry_run: true });
+    const { status, json } = await erase({ end_user: erasedUser, dry_run: true });
     expect(status).toBe(200);
     expect(json).toMatchObject({
       dry_run: true,
       continue: null,
       erased: { requests: 4, tasks: 1 },
     });
-    expect(await tablesWith(mine)).toEqual(before);
+    expect(await tablesWith(erasedUser)).toEqual(before);
   });
 
   it("is named nowhere after the erasure; another end user still is, and ledger and sums are unchanged", async () => {
-    const before = await books();
-    const answer = await erase({ end_user: mine, workspace_id: gateway.workspaceId });
+    const before = await ledgerAndSums();
+    const answer = await erase({ end_user: erasedUser, workspace_id: gateway.workspaceId });
     expect(answer.json).toMatchObject({
       kind: "end_user",
       token: expect.stringMatching(/^erased_[0-9a-f]{32}$/),
       erased: { requests: 4, bodies: 3, tasks: 1, tasks_under_way: 0 },
       continue: null,
     });
-    expect(await tablesWith(mine)).toEqual([]);
-    expect(await tablesWith(other)).toEqual(["requests", "tasks", "usage_tags"]);
-    expect(await books()).toEqual(before);
+    expect(await tablesWith(erasedUser)).toEqual([]);
+    expect(await tablesWith(otherUser)).toEqual(["requests", "tasks", "usage_tags"]);
+    expect(await ledgerAndSums()).toEqual(before);
     expect(await gateway.database.transaction((tx) => differencesIn(tx))).toEqual([]);
     // The calls of one person still belong together.
     const { token } = answer.json;
@@ -138,14 +138,14 @@ describe("an end user", () => {
     expect(row).toEqual({ n: 1 });
     const { json } = await gateway.admin("GET", "/audit?action=personal_data.erase");
     expect(json.data).toMatchObject([{ subject: { type: "end_user" }, after: { requests: 4 } }]);
-    expect(JSON.stringify(json)).not.toContain(mine);
+    expect(JSON.stringify(json)).not.toContain(erasedUser);
   });
 
   it("appears again after a later call, and is erased again by the command line", async () => {
-    await call(mine, "Here I am again");
-    await expect.poll(() => tablesWith(mine)).toContain("requests");
+    await call(erasedUser, "Here I am again");
+    await expect.poll(() => tablesWith(erasedUser)).toContain("requests");
     const environment = { TOLLGATE_ADMIN_TOKEN: adminToken };
-    const command = ["erase", "end-user", mine, "--url", gateway.url];
+    const command = ["erase", "end-user", erasedUser, "--url", gateway.url];
     expect(await tollgateHere(command, environment)).toMatchObject({
       code: 2,
       stderr: "tollgate: nothing brings it back: look with --dry-run, then say --yes\n",
@@ -156,7 +156,7 @@ describe("an end user", () => {
     expect(done.stdout).toMatch(
       /^erased: requests: 1.*\nin their place stands erased_\w+\nnot reached: backups/,
     );
-    expect(await tablesWith(mine)).toEqual([]);
+    expect(await tablesWith(erasedUser)).toEqual([]);
   });
 
   it("an interrupted erasure continues from its own `continue` value, and refuses any other", async () => {
@@ -165,19 +165,19 @@ describe("an end user", () => {
       "e30",
       Buffer.from('{"token":"me","place":{}}').toString("base64url"),
     ]) {
-      const answer = await erase({ end_user: mine, continue: text });
+      const answer = await erase({ end_user: erasedUser, continue: text });
       expect([answer.status, answer.json.error.param]).toEqual([400, "continue"]);
     }
     const token = `erased_${"0".repeat(32)}`;
     const place = { workspaceId: gateway.workspaceId, stage: "rest", after: "" };
     const text = Buffer.from(JSON.stringify({ token, place })).toString("base64url");
-    const goesOn = await erase({ end_user: other, continue: text });
-    expect(goesOn.json).toMatchObject({
+    const continued = await erase({ end_user: otherUser, continue: text });
+    expect(continued.json).toMatchObject({
       token,
       continue: null,
       erased: { requests: 0, usage_rows: 2 },
     });
-    expect(await tablesWith(other)).toEqual(["requests", "tasks"]);
+    expect(await tablesWith(otherUser)).toEqual(["requests", "tasks"]);
     expect((await erase({})).status).toBe(400);
     expect((await erase({ end_user: "a", person: "b" })).status).toBe(400);
   });
@@ -201,7 +201,7 @@ describe("a person", () => {
     expect(invited.status).toBe(201);
     const entries = await gateway.admin("GET", `/audit?actor_id=${ada.userId}`);
     expect(entries.json.data[0].actor.name).toBe(email);
-    const before = await books();
+    const before = await ledgerAndSums();
 
     const dry = await erase({ person: email, dry_run: true });
     expect(dry.json.erased).toMatchObject({
@@ -227,7 +227,7 @@ describe("a person", () => {
     const after = await gateway.admin("GET", `/audit?actor_id=${ada.userId}`);
     expect(after.json.data.length).toBe(entries.json.data.length);
     expect(after.json.data[0].actor.name).toBe(json.token);
-    expect(await books()).toEqual(before);
+    expect(await ledgerAndSums()).toEqual(before);
     expect((await erase({ person: email })).status).toBe(404);
     // The address is free again.
     const again = await gateway.admin("POST", `/workspaces/${gateway.workspaceId}/members`, {

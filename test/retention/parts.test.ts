@@ -24,7 +24,7 @@ const insert = (database: Database, ids: readonly string[], cost = 0): Promise<o
   );
 
 /** The part of each row. */
-async function placesOf(database: Database): Promise<Record<string, string>> {
+async function partsOfRows(database: Database): Promise<Record<string, string>> {
   const rows = await database.query<{ id: string; place: string }>(
     "select id, tableoid::regclass::text as place from requests",
     [],
@@ -43,14 +43,14 @@ describeDatabase("the parts of the request log", (open) => {
     const task = newId("task", nowMs - 3 * dayMs);
     const late = newId("req", nowMs + 400 * dayMs);
     await insert(database, [before, "odd", task, late, today]);
-    const places = await placesOf(database);
-    expect(places).toMatchObject({
+    const partOfRow = await partsOfRows(database);
+    expect(partOfRow).toMatchObject({
       [before]: "requests_before",
       odd: "requests_before",
       [task]: "requests_task_before",
       [late]: "requests_default",
     });
-    expect(places[today]).toMatch(/^requests_req_\d{8}_\d{8}$/);
+    expect(partOfRow[today]).toMatch(/^requests_req_\d{8}_\d{8}$/);
     for (const id of [before, task, late, today])
       await expect(insert(database, [id])).rejects.toThrow(/duplicate key/);
   });
@@ -92,11 +92,12 @@ describeDatabase("the parts of the request log", (open) => {
       insert(database, [newId("req")]),
     ]);
     await keepParts(database, { days: undefined });
-    const places = await placesOf(database);
-    const placesNow = (of: readonly string[]): Set<unknown> => new Set(of.map((id) => places[id]));
-    expect(placesNow([...ids.slice(1), late])).toEqual(new Set(["requests_before"]));
-    expect(placesNow(moving.slice(1))).toEqual(new Set(["requests_task_before"]));
-    expect(Object.keys(places)).toHaveLength(29 + 8 + 2);
+    const partOfRow = await partsOfRows(database);
+    const partsNow = (of: readonly string[]): Set<unknown> =>
+      new Set(of.map((id) => partOfRow[id]));
+    expect(partsNow([...ids.slice(1), late])).toEqual(new Set(["requests_before"]));
+    expect(partsNow(moving.slice(1))).toEqual(new Set(["requests_task_before"]));
+    expect(Object.keys(partOfRow)).toHaveLength(29 + 8 + 2);
     expect(await foldUsage(database)).toBe(1);
   });
 
@@ -113,9 +114,9 @@ describeDatabase("the parts of the request log", (open) => {
     const midnight = today + 2 * dayMs;
     const [last, first] = [newId("req", midnight - 1), newId("req", midnight)];
     await insert(database, [last, first]);
-    const places = await placesOf(database);
-    expect(places[last]).toBe(`requests_req_${dayName(midnight - dayMs)}_${dayName(midnight)}`);
-    expect(places[first]).toBe(`requests_req_${dayName(midnight)}_${dayName(midnight + dayMs)}`);
+    const partOfRow = await partsOfRows(database);
+    expect(partOfRow[last]).toBe(`requests_req_${dayName(midnight - dayMs)}_${dayName(midnight)}`);
+    expect(partOfRow[first]).toBe(`requests_req_${dayName(midnight)}_${dayName(midnight + dayMs)}`);
 
     const other = await open();
     await keepParts(other, { days: undefined });
@@ -137,8 +138,8 @@ describeDatabase("the parts of the request log", (open) => {
       log.add({ workspaceId: "w", id, createdAt: new Date(), status: "failed" });
     await log.flush();
     await keepParts(database, { days: 30 });
-    const places = await placesOf(database);
-    expect(wrong.map((id) => places[id])).toEqual([
+    const partOfRow = await partsOfRows(database);
+    expect(wrong.map((id) => partOfRow[id])).toEqual([
       "requests_default",
       "requests_default",
       "requests_task_before",

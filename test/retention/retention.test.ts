@@ -15,10 +15,10 @@ import { describeDatabase } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
 
 const dayMs = 86_400_000;
-const kept = 30;
-const retention: Retention = { requestLogDays: kept, isLogExported: false };
+const keptDays = 30;
+const retention: Retention = { requestLogDays: keptDays, isLogExported: false };
 const today = Math.floor(Date.now() / dayMs) * dayMs;
-const cutMs = today - kept * dayMs;
+const cutMs = today - keptDays * dayMs;
 
 const size = { days: 60, keys: 12, models: 20, members: 6, providers: 4, workspaces: 3 };
 const seed = (database: Database, requests: number): Promise<void> =>
@@ -175,7 +175,7 @@ describeDatabase("retention", (open) => {
       [seedId.workspace(1), [past, future]],
     );
     await foldUsage(database);
-    await keepParts(database, { days: kept });
+    await keepParts(database, { days: keptDays });
     await run(database);
     expect(await count(database, `id = '${past}'`)).toBe(0);
     expect(await count(database, `id = '${future}'`)).toBe(1);

@@ -52,9 +52,9 @@ async function all(database: Database, sql: string): Promise<string[]> {
 async function run(database: Database, what: Omit<Retention, "isLogExported">): Promise<number> {
   let sum = 0;
   for (;;) {
-    const gone = await retentionStep(database, { ...what, isLogExported: false });
-    if (gone === 0) return sum;
-    sum += gone;
+    const deleted = await retentionStep(database, { ...what, isLogExported: false });
+    if (deleted === 0) return sum;
+    sum += deleted;
   }
 }
 
@@ -62,10 +62,10 @@ describeDatabase("retention of tasks and deliveries", (open) => {
   it("finished tasks are deleted with their files and callbacks; running, held and undelivered tasks stay", async () => {
     const database = await open();
     await database.query("insert into workspaces (id, name) values ('w', 'w')");
-    const over = await Promise.all(
+    const finished = await Promise.all(
       Array.from({ length: 300 }, (_, place) => task(database, old + place, old + 60_000)),
     );
-    const stays = {
+    const staying = {
       running: await task(database, old, null),
       endedLately: await task(database, old, Date.now() - dayMs),
       held: await task(database, old, old + 60_000),
@@ -75,20 +75,20 @@ describeDatabase("retention of tasks and deliveries", (open) => {
     await database.query(
       `insert into ledger_holds (workspace_id, id, key_id, kind, amount_nano, lease_until, created_at)
        values ('w', $1, 'k', 'task', 0, now(), now())`,
-      [stays.held],
+      [staying.held],
     );
-    const pending = await delivery(database, old, { taskId: stays.delivering, pending: true });
-    const gone = await delivery(database, old, { taskId: over[0]! });
+    const pending = await delivery(database, old, { taskId: staying.delivering, pending: true });
+    const deleted = await delivery(database, old, { taskId: finished[0]! });
     const alone = await delivery(database, old);
     await database.query(
       `insert into files (workspace_id, name, task_id, purpose, media_type, bytes, created_at, expires_at)
        select 'w', 'file-' || t, t, 'result', 'image/png', 1, now(), now() + interval '1 day' from unnest($1::text[]) t`,
-      [[over[0], stays.young]],
+      [[finished[0], staying.young]],
     );
 
     expect(await run(database, {})).toBe(0);
     expect(await run(database, { tasksDays: 30 })).toBe(300);
-    expect(await all(database, "select id from tasks")).toEqual(Object.values(stays).toSorted());
+    expect(await all(database, "select id from tasks")).toEqual(Object.values(staying).toSorted());
     expect(await all(database, "select id from webhook_deliveries")).toEqual(
       [pending, alone].toSorted(),
     );
@@ -98,11 +98,11 @@ describeDatabase("retention of tasks and deliveries", (open) => {
     // The sweep of files removes it from here on, bytes first.
     expect(
       await all(database, "select task_id as id from files where expires_at <= now()"),
-    ).toEqual([over[0]]);
+    ).toEqual([finished[0]]);
 
     expect(await run(database, { deliveriesDays: 30 })).toBe(1);
     expect(await all(database, "select id from webhook_deliveries")).toEqual([pending]);
-    expect(gone).not.toBe(alone);
+    expect(deleted).not.toBe(alone);
     expect(await run(database, { tasksDays: 30, deliveriesDays: 30 })).toBe(0);
   });
 });
