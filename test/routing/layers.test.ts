@@ -166,7 +166,7 @@ function healthOf(catalog: Catalog, down: readonly string[]): Health {
 }
 
 /** The providers that would be asked for a model, including fallbacks, or the code of the refusal. */
-function askedFor(id: string, catalog: Catalog, one: Case): readonly string[] | string {
+function triedFor(id: string, catalog: Catalog, one: Case): readonly string[] | string {
   const scope = routingScope(callerOf(one.layers));
   const about = {
     catalog,
@@ -212,9 +212,9 @@ it.each(modelIds)(
         const allowed = one.serving.filter((provider) =>
           layers.every((layer) => layerAllows(layer, id, catalog.providers.get(provider)!)),
         );
-        const asked = askedFor(id, catalog, one);
+        const tried = triedFor(id, catalog, one);
         const scope = routingScope(callerOf(one.layers));
-        for (const provider of typeof asked === "string" ? [] : asked) {
+        for (const provider of typeof tried === "string" ? [] : tried) {
           expect(allowed).toContain(provider);
           expect(permits(scope, catalog, id, provider)).toBe(true);
         }
@@ -232,7 +232,7 @@ it.each(modelIds)(
         else if (allowed.length === 0) expected = "model_not_allowed";
         else if (pinned !== undefined && !(allowed as string[]).includes(pinned))
           expected = "provider_not_found";
-        expect(typeof asked === "string" ? asked : undefined).toBe(expected);
+        expect(typeof tried === "string" ? tried : undefined).toBe(expected);
       }),
       runs,
     );

@@ -16,12 +16,12 @@ const catalog = {
 
 it.each([
   ["an alias", "chatty", { id: "acme/talk", isAlias: true }],
-  ["a name of a pattern", "gpt-5.5", { id: "acme/talk", isAlias: true }],
+  ["a name that matches a pattern", "gpt-5.5", { id: "acme/talk", isAlias: true }],
   ["a pattern", "gpt-*", { id: "acme/talk", isAlias: true }],
   ["another spelling", "ACME/Talk", { id: "acme/talk", isAlias: false }],
   ["an id without its vendor", "talk", { id: "acme/talk", isAlias: false }],
   ["swapped letters", "acme/tlak", { id: "acme/talk", isAlias: false }],
-  ["something else", "nope/nope", undefined],
+  ["an unknown name", "nope/nope", undefined],
 ])(
   "ALLOW-01: the model that a name may mean is found, if there is one: %s, %s",
   (_what, name, meant) => {

@@ -31,9 +31,9 @@ const errorOf = (message: string) => ({
   error: { message, type: "tokens", param: null, code: "rate_limit_exceeded" },
 });
 const refusals: readonly [string, Answer][] = [
-  ["OpenAI, with 429", json(errorOf(openai), 429)],
-  ["Groq, with 413", json(errorOf(groq), 413)],
-  ["OpenAI, in a stream", sse(`data: ${JSON.stringify(errorOf(openai))}\n\n`)],
+  ["OpenAI's 429", json(errorOf(openai), 429)],
+  ["Groq's 413", json(errorOf(groq), 413)],
+  ["OpenAI's error in a stream", sse(`data: ${JSON.stringify(errorOf(openai))}\n\n`)],
 ];
 
 /** Refuses large requests at these paths. */
@@ -50,7 +50,7 @@ const ask = (content: string) =>
     messages: [{ role: "user", content }],
   });
 /** The provider and the key of each request. */
-const asked = () =>
+const triedKeys = () =>
   vendor.requests.map(
     ({ path, headers }) =>
       `${path.split("/")[1]} ${/(one|two)$/.exec(headers.authorization ?? "")?.[1]}`,
@@ -65,11 +65,11 @@ it.each(refusals)(
       const answer = await ask("large");
       expect(answer.status).toBe(200);
       await answer.text();
-      const keys = asked().slice(-3);
+      const keys = triedKeys().slice(-3);
       expect(keys.toSorted().slice(0, 2)).toEqual(["first one", "first two"]);
       expect(keys[2]).toMatch(/^second/);
       await (await ask("small")).text();
-      expect(asked().at(-1)).toMatch(/^first/);
+      expect(triedKeys().at(-1)).toMatch(/^first/);
     }
   },
 );
@@ -84,6 +84,6 @@ it.each(refusals)(
     const text = await answer.text();
     expect(text).toMatch(/Request too large for .* tokens per min.*: Limit \d+, Requested \d+/);
     expect(text).not.toMatch(/org|4711|tier|https/i);
-    expect(new Set(asked()).size).toBe(4);
+    expect(new Set(triedKeys()).size).toBe(4);
   },
 );

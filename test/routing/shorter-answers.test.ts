@@ -17,12 +17,12 @@ const upstreams: readonly Protocol["name"][] = protocols.map(({ name }) => name)
 const fallbackOf = (name: Protocol["name"]) => `small/${name}`;
 
 /** Each large model is at the first provider, each small one at the second. */
-const model = (id: string, most: number, lines: readonly string[]) =>
+const model = (id: string, maximum: number, lines: readonly string[]) =>
   [
     `  - id: ${id}`,
     "    kind: text",
     "    context_length: 200000",
-    `    max_output_tokens: ${most}`,
+    `    max_output_tokens: ${maximum}`,
     ...lines,
     "    offers:",
   ].join("\n");
@@ -67,17 +67,17 @@ beforeEach(() => {
   second.requests.length = 0;
 });
 
-const places: Readonly<Record<Protocol["name"], readonly string[]>> = {
+const limitPaths: Readonly<Record<Protocol["name"], readonly string[]>> = {
   chat: ["max_tokens"],
   responses: ["max_output_tokens"],
   messages: ["max_tokens"],
   generate_content: ["generationConfig", "maxOutputTokens"],
 };
 /** A minimal body with a limit of output tokens. */
-const asking = (protocol: Protocol, id: string, most: number) => {
-  const [outer, inner] = places[protocol.name] as [string, string?];
-  const said = inner === undefined ? { [outer]: most } : { [outer]: { [inner]: most } };
-  return { ...protocol.body(id, false), ...said };
+const bodyWithLimit = (protocol: Protocol, id: string, maximum: number) => {
+  const [outer, inner] = limitPaths[protocol.name] as [string, string?];
+  const limit = inner === undefined ? { [outer]: maximum } : { [outer]: { [inner]: maximum } };
+  return { ...protocol.body(id, false), ...limit };
 };
 const ask = (protocol: Protocol, id: string, body: object, headers = {}) =>
   gateway.post(protocol.path(id, false), body, headers);
@@ -88,33 +88,33 @@ describe.each(protocols)("$name", (protocol) => {
     async (name) => {
       const id = `large/${protocol.name}`;
       const headers = { "x-gw-fallback-models": fallbackOf(name) };
-      const answer = await ask(protocol, id, asking(protocol, id, 50_000), headers);
+      const answer = await ask(protocol, id, bodyWithLimit(protocol, id, 50_000), headers);
       expect(answer.status).toBe(200);
-      expect(at(first.requests[0]!.body, ...places[protocol.name])).toBe(50_000);
-      expect(at(second.requests[0]!.body, ...places[name])).toBe(4_000);
-      const told = ((await answer.json()) as { gw?: { droppedParams?: string[] } }).gw;
-      expect(told?.droppedParams).toContain(places[protocol.name].join("."));
+      expect(at(first.requests[0]!.body, ...limitPaths[protocol.name])).toBe(50_000);
+      expect(at(second.requests[0]!.body, ...limitPaths[name])).toBe(4_000);
+      const gw = ((await answer.json()) as { gw?: { droppedParams?: string[] } }).gw;
+      expect(gw?.droppedParams).toContain(limitPaths[protocol.name].join("."));
     },
   );
 
   it("a limit within the fallback's maximum is forwarded unchanged, and nothing is reported", async () => {
     const id = `large/${protocol.name}`;
-    const answer = await ask(protocol, id, asking(protocol, id, 3_000));
+    const answer = await ask(protocol, id, bodyWithLimit(protocol, id, 3_000));
     expect(await answer.json()).not.toHaveProperty("gw");
-    expect(at(second.requests[0]!.body, ...places[protocol.name])).toBe(3_000);
+    expect(at(second.requests[0]!.body, ...limitPaths[protocol.name])).toBe(3_000);
   });
 
   it("a limit above the model's own maximum is forwarded unchanged", async () => {
     first.answer(answering);
     const id = `large/${protocol.name}`;
-    await (await ask(protocol, id, asking(protocol, id, 70_000))).text();
-    expect(at(first.requests[0]!.body, ...places[protocol.name])).toBe(70_000);
+    await (await ask(protocol, id, bodyWithLimit(protocol, id, 70_000))).text();
+    expect(at(first.requests[0]!.body, ...limitPaths[protocol.name])).toBe(70_000);
   });
 });
 
 it("a reasoning budget is lowered to stay below the fallback's maximum", async () => {
   const thinking = { type: "enabled", budget_tokens: 30_000 };
-  const body = { ...asking(messages, "large/messages", 50_000), thinking };
+  const body = { ...bodyWithLimit(messages, "large/messages", 50_000), thinking };
   expect((await ask(messages, "large/messages", body)).status).toBe(200);
   const sent = second.requests[0]!.body;
   expect(sent["max_tokens"]).toBe(4_000);
@@ -122,7 +122,7 @@ it("a reasoning budget is lowered to stay below the fallback's maximum", async (
 });
 
 it("an offer with a lower maximum in its record gets that maximum", async () => {
-  const answer = await ask(chat, "mixed/chat", asking(chat, "mixed/chat", 50_000));
+  const answer = await ask(chat, "mixed/chat", bodyWithLimit(chat, "mixed/chat", 50_000));
   expect(await answer.json()).toMatchObject({ gw: { droppedParams: ["max_tokens"] } });
   expect(second.requests[0]!.body["max_tokens"]).toBe(4_000);
 });
@@ -130,6 +130,6 @@ it("an offer with a lower maximum in its record gets that maximum", async () => 
 it("a fallback for a paused model gets its own maximum too", async () => {
   const until = new Date(Date.now() + 60_000).toISOString();
   expect((await gateway.admin("POST", "/providers/first/pause", { until })).status).toBe(200);
-  const answer = await ask(chat, "large/chat", asking(chat, "large/chat", 50_000));
+  const answer = await ask(chat, "large/chat", bodyWithLimit(chat, "large/chat", 50_000));
   expect([answer.status, second.requests[0]!.body["max_tokens"]]).toEqual([200, 4_000]);
 });

@@ -7,7 +7,7 @@ import { json, sse, startRecorder, type Answer, type Recorder } from "../support
 
 const names = ["short", "long", "spare"] as const;
 type Name = (typeof names)[number];
-const up = {} as Record<Name, Recorder>;
+const upstreams = {} as Record<Name, Recorder>;
 let gateway: GatewayUnderTest;
 
 const offer = (provider: Name, rate: number, record = "") =>
@@ -21,13 +21,13 @@ const model = (id: string, context: number, fallbacks = "") => `
     offers:`;
 
 beforeAll(async () => {
-  for (const name of names) up[name] = await startRecorder(answering);
+  for (const name of names) upstreams[name] = await startRecorder(answering);
   gateway = await startTestGateway({
     config: [
       "providers:",
       ...names.map(
         (name) =>
-          `  - { id: ${name}, dialect: openai-compatible, base_url: "${up[name].url}/v1", api_key: k }`,
+          `  - { id: ${name}, dialect: openai-compatible, base_url: "${upstreams[name].url}/v1", api_key: k }`,
       ),
       "models:",
       model("lab/mixed", 200_000),
@@ -48,25 +48,30 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.close();
-  await Promise.all(names.map((name) => up[name].close()));
+  await Promise.all(names.map((name) => upstreams[name].close()));
 });
 beforeEach(() => {
   for (const name of names) {
-    up[name].answer(answering);
-    up[name].requests.length = 0;
+    upstreams[name].answer(answering);
+    upstreams[name].requests.length = 0;
   }
 });
 
 const code = "context_length_exceeded";
-const words = "This model's maximum context length is 8000 tokens.";
-const tooLong = json({ error: { message: words, type: "invalid_request_error", code } }, 400);
+const tooLongMessage = "This model's maximum context length is 8000 tokens.";
+const tooLong = json(
+  { error: { message: tooLongMessage, type: "invalid_request_error", code } },
+  400,
+);
 /** OpenAI's error inside a stream. */
-const tooLongInside = sse(`data: ${JSON.stringify({ error: { message: words, code } })}\n\n`);
+const tooLongInside = sse(
+  `data: ${JSON.stringify({ error: { message: tooLongMessage, code } })}\n\n`,
+);
 const down = json({ error: { message: "down" } }, 503, { "retry-after": "7" });
 
 const ask = (id: string, stream = false) =>
   gateway.post("/v1/chat/completions", chat.body(id, stream));
-const asked = () => names.filter((name) => up[name].requests.length > 0);
+const triedProviders = () => names.filter((name) => upstreams[name].requests.length > 0);
 
 it.each<[string, Answer, boolean]>([
   ["with a status", tooLong, false],
@@ -74,55 +79,55 @@ it.each<[string, Answer, boolean]>([
 ])(
   "a prompt that is too long for one provider goes to the one with the longer context; refused %s",
   async (_how, refusal, stream) => {
-    up.short.answer(refusal);
+    upstreams.short.answer(refusal);
     const answer = await ask("lab/mixed:@price", stream);
-    expect([answer.status, asked()]).toEqual([200, ["short", "long"]]);
+    expect([answer.status, triedProviders()]).toEqual([200, ["short", "long"]]);
     expect(await answer.text()).toContain("done");
   },
 );
 
 it("a refusal by the provider with the longest context is final: no other provider is tried", async () => {
-  up.long.answer(tooLong);
+  upstreams.long.answer(tooLong);
   const answer = await ask("lab/large");
-  expect([answer.status, asked()]).toEqual([400, ["long"]]);
-  expect(await answer.json()).toMatchObject({ error: { code, message: words } });
+  expect([answer.status, triedProviders()]).toEqual([400, ["long"]]);
+  expect(await answer.json()).toMatchObject({ error: { code, message: tooLongMessage } });
 });
 
 it("a refusal by the provider that the request names is final too", async () => {
-  up.short.answer(tooLong);
+  upstreams.short.answer(tooLong);
   const answer = await ask("lab/mixed:short");
-  expect([answer.status, asked()]).toEqual([400, ["short"]]);
+  expect([answer.status, triedProviders()]).toEqual([400, ["short"]]);
   expect(await answer.json()).toMatchObject({ error: { code } });
 });
 
 it("if a fallback with a shorter context refuses the prompt, the next fallback is tried", async () => {
-  up.long.answer(down);
-  up.short.answer(tooLong);
+  upstreams.long.answer(down);
+  upstreams.short.answer(tooLong);
   const answer = await ask("lab/large");
-  expect([answer.status, asked()]).toEqual([200, [...names]]);
+  expect([answer.status, triedProviders()]).toEqual([200, [...names]]);
   expect(await answer.json()).toMatchObject({ model: "lab/spare" });
 });
 
 it("if the last fallback has a shorter context and refuses, the caller gets the model's own failure with Retry-After", async () => {
-  up.long.answer(down);
-  up.short.answer(tooLong);
+  upstreams.long.answer(down);
+  upstreams.short.answer(tooLong);
   // Meanwhile the circuit of the model's own provider opens, which is the only other one for this request.
   for (let calls = 0; calls < 8; calls += 1) {
     const answer = await ask("lab/lone");
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "7"]);
     expect(await answer.json()).toMatchObject({ error: { code: "no_provider_available" } });
   }
-  up.long.answer(answering);
+  upstreams.long.answer(answering);
   expect(await (await ask("lab/lone")).json()).toMatchObject({ model: "lab/lone" });
 });
 
 it("while the provider with the longer context is failing, the caller gets 503 with Retry-After", async () => {
-  up.long.answer(json({ error: { message: "down" } }, 500));
+  upstreams.long.answer(json({ error: { message: "down" } }, 500));
   for (let calls = 0; calls < 5; calls += 1) await (await ask("lab/mixed:long")).text();
-  up.long.requests.length = 0;
-  up.short.answer(tooLong);
+  upstreams.long.requests.length = 0;
+  upstreams.short.answer(tooLong);
   const answer = await ask("lab/mixed:@price");
-  expect([answer.status, answer.headers.get("retry-after"), asked()]).toEqual([
+  expect([answer.status, answer.headers.get("retry-after"), triedProviders()]).toEqual([
     503,
     "5",
     ["short"],

@@ -7,19 +7,19 @@ import { twoProviders } from "./two-providers.ts";
 const message = "Your input exceeds the context window of this model.";
 const error = { type: "invalid_request_error", code: "context_length_exceeded", message };
 const response = { id: "resp_1", object: "response", created_at: 1, model: "m", output: [] };
-const said = [{ type: "output_text", text: "Hello", annotations: [] }];
+const content = [{ type: "output_text", text: "Hello", annotations: [] }];
 const item = {
   type: "message",
   id: "msg_1",
   role: "assistant",
   status: "completed",
-  content: said,
+  content: content,
 };
 const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
 
-const begun = { type: "response.created", response: { ...response, status: "in_progress" } };
+const createdEvent = { type: "response.created", response: { ...response, status: "in_progress" } };
 const refusal = [
-  begun,
+  createdEvent,
   { type: "error", error: { ...error, param: "input" } },
   {
     type: "response.failed",
@@ -27,7 +27,7 @@ const refusal = [
   },
 ];
 const answer = [
-  begun,
+  createdEvent,
   { type: "response.output_item.added", output_index: 0, item: { ...item, content: [] } },
   {
     type: "response.output_text.delta",
