@@ -14,8 +14,8 @@ import {
   eachEndpoint,
   endpoints,
   errorCode,
-  knock,
-  open,
+  callEndpoint,
+  isPublic,
   type Endpoint,
 } from "./endpoints.ts";
 import { chat, eachProtocol, generateContent, messages } from "./protocols.ts";
@@ -29,30 +29,30 @@ afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
 const context = () => ({ database: world.gateway.database, clock: systemClock });
-const reached = () => world.first.requests.length + world.second.requests.length;
+const upstreamCalls = () => world.first.requests.length + world.second.requests.length;
 
 describe("every endpoint", () => {
   it.each(eachEndpoint)("AUTH-01: %s takes Authorization: Bearer", async (_name, endpoint) => {
-    const answer = await knock(world.gateway.url, endpoint, bearer(world.gateway.key));
+    const answer = await callEndpoint(world.gateway.url, endpoint, bearer(world.gateway.key));
     expect(answer.status).toBe(200);
   });
 
-  it.each(eachEndpoint.filter(([, endpoint]) => !open(endpoint)))(
+  it.each(eachEndpoint.filter(([, endpoint]) => !isPublic(endpoint)))(
     "AUTH-02 ERR-08: %s refuses a call without a key",
     async (_name, endpoint) => {
-      const answer = await knock(world.gateway.url, endpoint, {});
+      const answer = await callEndpoint(world.gateway.url, endpoint, {});
       expect(answer.status).toBe(401);
       expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
       expect(JSON.parse(answer.text)).toHaveProperty("error.message", expect.any(String));
       expect(errorCode(answer.text)).toBe("missing_api_key");
-      expect(reached()).toBe(0);
+      expect(upstreamCalls()).toBe(0);
     },
   );
 
-  it.each(eachEndpoint.filter(([, endpoint]) => open(endpoint)))(
+  it.each(eachEndpoint.filter(([, endpoint]) => isPublic(endpoint)))(
     "AUTH-06 MODELS-06: %s answers without a key too",
     async (_name, endpoint) => {
-      expect((await knock(world.gateway.url, endpoint, {})).status).toBe(200);
+      expect((await callEndpoint(world.gateway.url, endpoint, {})).status).toBe(200);
     },
   );
 
@@ -67,12 +67,12 @@ describe("every endpoint", () => {
         lastChanged,
         `${world.gateway.key}x`,
       ]) {
-        const answer = await knock(world.gateway.url, endpoint, bearer(key));
+        const answer = await callEndpoint(world.gateway.url, endpoint, bearer(key));
         expect([key, answer.status]).toEqual([key, 401]);
         expect(errorCode(answer.text)).toBe("invalid_api_key");
         expect(answer.text).not.toContain(key);
       }
-      expect(reached()).toBe(0);
+      expect(upstreamCalls()).toBe(0);
     },
   );
 
@@ -82,19 +82,19 @@ describe("every endpoint", () => {
       [revokeKey, "api_key_revoked"],
     ] as const) {
       const { key, record } = await world.makeKey();
-      const works = await knock(world.gateway.url, endpoints[0]!, bearer(key));
+      const works = await callEndpoint(world.gateway.url, endpoints[0]!, bearer(key));
       expect(works.status).toBe(200);
       await move(context(), { id: record.id });
       world.answer(answering);
       for (const endpoint of endpoints) {
-        const answer = await knock(world.gateway.url, endpoint, bearer(key));
+        const answer = await callEndpoint(world.gateway.url, endpoint, bearer(key));
         expect([endpoint.name, answer.status, errorCode(answer.text)]).toEqual([
           endpoint.name,
           401,
           code,
         ]);
       }
-      expect(reached()).toBe(0);
+      expect(upstreamCalls()).toBe(0);
     }
   });
 
@@ -116,12 +116,12 @@ describe("every endpoint", () => {
       bearer("first-secret"),
     ];
     for (const headers of others) {
-      for (const endpoint of endpoints.filter((one) => !open(one))) {
-        const answer = await knock(world.gateway.url, endpoint, headers);
+      for (const endpoint of endpoints.filter((one) => !isPublic(one))) {
+        const answer = await callEndpoint(world.gateway.url, endpoint, headers);
         expect([endpoint.name, headers, answer.status]).toEqual([endpoint.name, headers, 401]);
       }
     }
-    expect(reached()).toBe(0);
+    expect(upstreamCalls()).toBe(0);
   });
 });
 
@@ -129,18 +129,20 @@ describe("the authentication of vendor SDKs", () => {
   it("AUTH-01: x-api-key, x-goog-api-key and, on /v1beta, ?key= are accepted with the same key", async () => {
     const { url, key } = world.gateway;
     const [messagesEnd, googleEnd] = [endpoints[2]!, endpoints[3]!];
-    expect((await knock(url, messagesEnd, { "x-api-key": key })).status).toBe(200);
-    expect((await knock(url, googleEnd, { "x-goog-api-key": key })).status).toBe(200);
+    expect((await callEndpoint(url, messagesEnd, { "x-api-key": key })).status).toBe(200);
+    expect((await callEndpoint(url, googleEnd, { "x-goog-api-key": key })).status).toBe(200);
     const query = { ...googleEnd, path: `${googleEnd.path}?key=${key}` };
-    expect((await knock(url, query, {})).status).toBe(200);
+    expect((await callEndpoint(url, query, {})).status).toBe(200);
     const elsewhere = { ...messagesEnd, path: `${messagesEnd.path}?key=${key}` };
-    expect((await knock(url, elsewhere, {})).status).toBe(401);
+    expect((await callEndpoint(url, elsewhere, {})).status).toBe(401);
     // The same key twice is accepted; two different keys are refused.
-    expect((await knock(url, messagesEnd, { ...bearer(key), "x-api-key": key })).status).toBe(200);
+    expect(
+      (await callEndpoint(url, messagesEnd, { ...bearer(key), "x-api-key": key })).status,
+    ).toBe(200);
     const { key: other } = await world.makeKey();
-    expect((await knock(url, messagesEnd, { ...bearer(key), "x-api-key": other })).status).toBe(
-      401,
-    );
+    expect(
+      (await callEndpoint(url, messagesEnd, { ...bearer(key), "x-api-key": other })).status,
+    ).toBe(401);
     // The key never reaches the upstream, in any place.
     const all = [...world.first.requests, ...world.second.requests];
     expect(all).toHaveLength(4);
@@ -149,7 +151,10 @@ describe("the authentication of vendor SDKs", () => {
 });
 
 /** The status of a call whose headers may each have several lines; `fetch` would join them. */
-async function inLines(endpoint: Endpoint, headers: Record<string, string[]>): Promise<number> {
+async function statusWithHeaderLines(
+  endpoint: Endpoint,
+  headers: Record<string, string[]>,
+): Promise<number> {
   const call = request(world.gateway.url + endpoint.path, {
     method: endpoint.method,
     headers: { "content-type": "application/json", ...headers },
@@ -170,26 +175,28 @@ describe("several keys in one place", () => {
 
   it.each(kinds)("AUTH-03: two lines of %s with different keys are 401", async (_name, lines) => {
     const { key: other } = await world.makeKey();
-    for (const endpoint of [endpoints[0]!, endpoints.find(open)!]) {
+    for (const endpoint of [endpoints[0]!, endpoints.find(isPublic)!]) {
       for (const keys of [
         [world.gateway.key, other],
         [world.gateway.key, "n0nsense"],
       ]) {
-        expect(await inLines(endpoint, lines(keys))).toBe(401);
+        expect(await statusWithHeaderLines(endpoint, lines(keys))).toBe(401);
       }
-      expect(await inLines(endpoint, lines([world.gateway.key, world.gateway.key]))).toBe(200);
+      expect(
+        await statusWithHeaderLines(endpoint, lines([world.gateway.key, world.gateway.key])),
+      ).toBe(200);
     }
-    expect(reached()).toBe(1);
+    expect(upstreamCalls()).toBe(1);
   });
 
   it("AUTH-03: ?key= twice with different keys is 401", async () => {
     const { key } = world.gateway;
     const { key: other } = await world.makeKey();
     const asked = (query: string) =>
-      inLines({ ...endpoints[3]!, path: `${endpoints[3]!.path}?${query}` }, {});
+      statusWithHeaderLines({ ...endpoints[3]!, path: `${endpoints[3]!.path}?${query}` }, {});
     expect(await asked(`key=${key}&key=${other}`)).toBe(401);
     expect(await asked(`key=n0nsense&key=${key}`)).toBe(401);
-    expect(reached()).toBe(0);
+    expect(upstreamCalls()).toBe(0);
     expect(await asked(`key=${key}&key=${key}`)).toBe(200);
   });
 });

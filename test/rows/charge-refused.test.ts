@@ -66,7 +66,7 @@ it("a cached answer whose charge the database refuses is 500, and the next hit w
   for (const streamed of [false, true]) {
     // Ask the first provider only, because the cached answer has its price.
     const ask = () => world.call(chat, { key, stream: streamed, model: `${chat.model}:first` });
-    const heard = () => world.first.requests.length;
+    const firstCalls = () => world.first.requests.length;
     await (await ask()).text();
     await expect
       .poll(async () => {
@@ -75,7 +75,7 @@ it("a cached answer whose charge the database refuses is 500, and the next hit w
         return again.headers.get("x-gw-cache");
       })
       .toBe("hit");
-    const [asked, charged] = [heard(), await world.charged()];
+    const [asked, charged] = [firstCalls(), await world.charged()];
     await refuse("charge");
     const answer = await ask();
     expect(answer.status).toBe(500);
@@ -85,7 +85,7 @@ it("a cached answer whose charge the database refuses is 500, and the next hit w
       cost_nano: 0n,
       attempts: null,
     });
-    expect([heard(), await world.charged()]).toEqual([asked, charged]);
+    expect([firstCalls(), await world.charged()]).toEqual([asked, charged]);
     await allow();
     expect((await ask()).headers.get("x-gw-cache")).toBe("hit");
     expect(await world.charged()).toBe(charged + costAtFirstNano / 2n);

@@ -26,7 +26,7 @@ const encoders: Readonly<Record<string, (text: string) => Buffer>> = {
 };
 
 /** Answers in the protocol, with a content encoding. */
-const coded =
+const encodedAnswer =
   (coding: string, streamed: boolean, mark = ""): Answer =>
   (request, upstream) => {
     const protocol = protocolOf(request.path);
@@ -48,7 +48,7 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     ["identity", "\ufeff"],
     ["gzip", "\ufeff"],
   ])("in %s, after %j, is delivered and charged, whole and streamed", async (coding, mark) => {
-    world.answer(coded(coding, false, mark));
+    world.answer(encodedAnswer(coding, false, mark));
     const before = await world.charged();
     const model = `${protocol.model}:first`;
     const whole = await world.call(protocol, { model });
@@ -56,7 +56,7 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     expect(whole.headers.get("content-encoding")).toBeNull();
     expect(protocol.textOf((await whole.json()) as never)).toBe(answerText);
     expect((await world.charged()) - before).toBe(costAtFirstNano);
-    world.answer(coded(coding, true, mark));
+    world.answer(encodedAnswer(coding, true, mark));
     const events = await readEvents(await world.call(protocol, { model, stream: true }));
     expect(protocol.textOfFrames(events)).toBe(answerText);
     expect(protocol.endsNormally(events)).toBe(true);
@@ -83,16 +83,16 @@ describe.each(eachProtocol)("an answer (%s)", (_name, protocol) => {
     });
     const answer = await world.call(protocol, { stream: true });
     const reader = answer.body!.getReader();
-    let heard = "";
-    while (!heard.includes("data:")) {
+    let received = "";
+    while (!received.includes("data:")) {
       const { value = new Uint8Array() } = await reader.read();
-      heard += Buffer.from(value).toString();
+      received += Buffer.from(value).toString();
     }
     for (const frame of protocol.frames.slice(2)) send(frame);
     compressor.end();
     for (let part = await reader.read(); !part.done; part = await reader.read())
-      heard += Buffer.from(part.value).toString();
-    expect(heard.length).toBeGreaterThan(100);
+      received += Buffer.from(part.value).toString();
+    expect(received.length).toBeGreaterThan(100);
     expect((await world.row(answer)).status).toBe("succeeded");
   });
 

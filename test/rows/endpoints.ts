@@ -45,11 +45,11 @@ export const endpoints: readonly Endpoint[] = [
 export const eachEndpoint = endpoints.map((endpoint) => [endpoint.name, endpoint] as const);
 
 /** True for endpoints that also answer without a key (AUTH-06). */
-export const open = (endpoint: Endpoint): boolean =>
+export const isPublic = (endpoint: Endpoint): boolean =>
   endpoint.method === "GET" && endpoint.path !== "/v1/key";
 
 /** Calls an endpoint with exactly these headers, and reads the whole answer. */
-export async function knock(
+export async function callEndpoint(
   url: string,
   endpoint: Endpoint,
   headers: Record<string, string>,
@@ -65,16 +65,16 @@ export async function knock(
 export const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 
 /** The statuses of all endpoints with one key. All are called at once, so that each is the key's first call. */
-export function knockAll(url: string, key: string): Promise<[string, number][]> {
+export function callAllEndpoints(url: string, key: string): Promise<[string, number][]> {
   return Promise.all(
     endpoints.map(async (endpoint): Promise<[string, number]> => {
-      const { status } = await knock(url, endpoint, bearer(key));
+      const { status } = await callEndpoint(url, endpoint, bearer(key));
       return [endpoint.name, status];
     }),
   );
 }
 
-export const all = (status: number): [string, number][] =>
+export const allStatuses = (status: number): [string, number][] =>
   endpoints.map(({ name }) => [name, status]);
 
 /** The gateway's error code in an answer, in any protocol's format. */

@@ -51,14 +51,14 @@ async function edit(): Promise<FormData> {
   return form;
 }
 
-interface Told {
+interface CallResult {
   readonly call: string;
   readonly status: number;
   readonly text: string;
 }
 
-async function callAll(): Promise<Told[]> {
-  const told: Told[] = [];
+async function callAll(): Promise<CallResult[]> {
+  const told: CallResult[] = [];
   for (const [path, body] of calls) {
     const answer = await gateway.post(path, body);
     told.push({
@@ -76,7 +76,7 @@ async function callAll(): Promise<Told[]> {
   return told;
 }
 
-const asked = async () =>
+const vendorCalls = async () =>
   ((await (await fetch(`${sandboxUrl}/__journal`)).json()) as { data: unknown[] }).data.length;
 
 describe("every endpoint that costs money", () => {
@@ -91,13 +91,13 @@ describe("every endpoint that costs money", () => {
     await expect
       .poll(async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano)
       .toBe(0n);
-    const before = await asked();
+    const before = await vendorCalls();
     const { chargedNano } = await gateway.ledger.balance(gateway.workspaceId);
     for (const told of await callAll()) {
       expect(`${told.call} ${told.status}`).toBe(`${told.call} ${status}`);
       expect(told.text).toMatch(word);
     }
-    expect(await asked()).toBe(before);
+    expect(await vendorCalls()).toBe(before);
     expect((await gateway.ledger.balance(gateway.workspaceId)).chargedNano).toBe(chargedNano);
   }
 

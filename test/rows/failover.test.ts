@@ -38,10 +38,15 @@ const failures: readonly (readonly [string, Answer, number | null, string])[] = 
   ],
   ["401 for our credential", json({ error: { message: "bad key" } }, 401), 401, "upstream_error"],
   ["404 for its model", json({ error: { message: "no such model" } }, 404), 404, "upstream_error"],
-  ["a cut before the head", (_request, upstream) => void upstream.destroy(), null, "broken"],
-  ["200 and no answer", json({ error: { message: "boom" } }), 200, "bad_answer"],
   [
-    "200 and no JSON",
+    "a connection cut before the head",
+    (_request, upstream) => void upstream.destroy(),
+    null,
+    "broken",
+  ],
+  ["200 with an error body", json({ error: { message: "boom" } }), 200, "bad_answer"],
+  [
+    "200 without valid JSON",
     (_request, upstream) =>
       void upstream.writeHead(200, { "content-type": "application/json" }).end("{"),
     200,
@@ -152,8 +157,8 @@ async function eachAtOnce(check: (protocol: Protocol, streamed: boolean) => Prom
 
 describe("a silent provider", () => {
   it.each([
-    ["no head", () => undefined, null, "first_byte_timeout"],
-    ["a head and no frame", stream([": hello\n\n"], () => undefined), 200, "idle_timeout"],
+    ["an answer without a head", () => undefined, null, "first_byte_timeout"],
+    ["a head without a frame", stream([": hello\n\n"], () => undefined), 200, "idle_timeout"],
   ] as const)("%s: the second provider answers", async (_what, silence, status, outcome) => {
     world.first.answer(silence);
     await eachAtOnce(async (protocol, streamed) => {
@@ -191,8 +196,8 @@ describe("the attempts of a call", () => {
     const all = [...world.first.requests, ...world.second.requests];
     expect(all).toHaveLength(8);
     for (const { headers, path } of all) {
-      const told = JSON.stringify(headers);
-      expect([told.includes("first-secret"), told.includes("second-secret")]).toEqual([
+      const serialized = JSON.stringify(headers);
+      expect([serialized.includes("first-secret"), serialized.includes("second-secret")]).toEqual([
         headers.host === new URL(world.first.url).host,
         headers.host === new URL(world.second.url).host,
       ]);

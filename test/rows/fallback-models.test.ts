@@ -127,15 +127,19 @@ describe("fallbacks of a request", () => {
     const { key } = await world.makeKey({ modelAllowlist: ["alone/chat", "dear/chat"] });
     const call = (models: unknown) =>
       world.call(chat, { model: "alone/chat", key, extra: { models } });
-    const told = async (response: Response) => {
+    const refusalOf = async (response: Response) => {
       const text = await response.text();
       const { error } = JSON.parse(text) as { error: { param: string } };
       return [response.status, errorCode(text), error.param];
     };
-    expect(await told(await call(["cheap/chat"]))).toEqual([403, "model_not_allowed", "models"]);
-    expect(await told(await call(["no/such"]))).toEqual([404, "model_not_found", "models"]);
-    expect(await told(await call([7]))).toEqual([400, "invalid_type", "models[0]"]);
-    expect((await told(await call(["alone/chat:@price", "a/b"])))[0]).toBe(404);
+    expect(await refusalOf(await call(["cheap/chat"]))).toEqual([
+      403,
+      "model_not_allowed",
+      "models",
+    ]);
+    expect(await refusalOf(await call(["no/such"]))).toEqual([404, "model_not_found", "models"]);
+    expect(await refusalOf(await call([7]))).toEqual([400, "invalid_type", "models[0]"]);
+    expect((await refusalOf(await call(["alone/chat:@price", "a/b"])))[0]).toBe(404);
     expect((await call(["dear/chat"])).status).toBe(200);
     const both = { "x-gw-fallback-models": "dear/chat" };
     const twice = await world.call(chat, {

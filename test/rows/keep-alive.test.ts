@@ -31,7 +31,7 @@ function newSilence(): Silence {
 }
 
 /** An upstream that is silent at first. */
-function late(answer: Answer): Answer {
+function afterSilence(answer: Answer): Answer {
   const { over } = newSilence();
   return async (request, upstream) => {
     await over;
@@ -40,7 +40,7 @@ function late(answer: Answer): Answer {
 }
 
 /** Reads an answer to its end. Ends the upstream's silence after two keep-alives. */
-async function heard(answer: Response, sign = ": keep-alive\n\n"): Promise<string> {
+async function readToEnd(answer: Response, sign = ": keep-alive\n\n"): Promise<string> {
   let text = "";
   for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) {
     text += piece;
@@ -55,7 +55,7 @@ describe("a call whose upstream is silent", () => {
   it.each(eachProtocol)(
     "T88: gets keep-alive comments at once and again, then the answer; its headers are complete from the start (%s)",
     async (_name, protocol) => {
-      world.answer(late(stream(protocol.frames)));
+      world.answer(afterSilence(stream(protocol.frames)));
       const before = await world.charged();
       const answer = await world.call(protocol, {
         stream: true,
@@ -66,7 +66,7 @@ describe("a call whose upstream is silent", () => {
       expect(silence.isOver).toBe(false);
       expect(answer.status).toBe(200);
       expect(answer.headers.get("x-gw-dropped-params")).toBe("service_tier");
-      const text = await heard(answer);
+      const text = await readToEnd(answer);
       // A comment is a separate frame, because some SDKs skip a whole frame that has a comment.
       expect(text).toMatch(/^(: keep-alive\n\n){2,}(event|data): /);
       expect(text.lastIndexOf(": keep-alive")).toBeLessThan(text.indexOf("data: "));
@@ -86,16 +86,16 @@ describe("a call whose upstream is silent", () => {
         await over;
         upstream.end(protocol.frames.join(""));
       });
-      const text = await heard(await world.call(protocol, { stream: true }));
+      const text = await readToEnd(await world.call(protocol, { stream: true }));
       expect(text).toMatch(/^(: keep-alive\n\n){2,}/);
       expect(protocol.endsNormally(await readEvents(new Response(text)))).toBe(true);
     }
   });
 
   it("T88: the array form stays one valid JSON array", async () => {
-    world.answer(late(stream(generateContent.frames)));
+    world.answer(afterSilence(stream(generateContent.frames)));
     const answer = await world.gateway.post(arrayPath, generateContent.body("", true));
-    const text = await heard(answer, "\n");
+    const text = await readToEnd(answer, "\n");
     expect(text).toMatch(/^\n{2,}\[/);
     const events = (JSON.parse(text) as object[]).map((one) => ({ data: JSON.stringify(one) }));
     expect(generateContent.textOfFrames(events)).toBe(answerText);
@@ -103,7 +103,7 @@ describe("a call whose upstream is silent", () => {
 
   it("T88: without a stream, the answer does not begin before it is complete", async () => {
     for (const [, protocol] of eachProtocol) {
-      world.answer(late(json({ error: { message: "too hot" } }, 500)));
+      world.answer(afterSilence(json({ error: { message: "too hot" } }, 500)));
       const asked = world.call(protocol);
       await sleep(4 * intervalMs);
       silence.end();
@@ -117,7 +117,7 @@ describe("a call whose upstream is silent", () => {
 const failures: readonly (readonly [string, Answer])[] = [
   ["status 500", json({ error: { message: "too hot" } }, 500)],
   ["a refusal", json({ error: { message: "no such effort", code: "invalid_value" } }, 400)],
-  ["a cut", (_request, upstream) => void upstream.destroy()],
+  ["a cut connection", (_request, upstream) => void upstream.destroy()],
 ];
 
 describe("a stream after its first keep-alive", () => {
@@ -125,14 +125,14 @@ describe("a stream after its first keep-alive", () => {
     "T88: reports %s of every provider inside the stream, unbilled",
     async (_what, failure) => {
       for (const [name, protocol] of eachProtocol) {
-        world.answer(late(failure));
+        world.answer(afterSilence(failure));
         const before = await world.charged();
         const answer = await world.call(protocol, {
           stream: true,
           model: `${protocol.model}:first`,
         });
         expect(answer.status).toBe(200);
-        const events = await readEvents(new Response(await heard(answer)));
+        const events = await readEvents(new Response(await readToEnd(answer)));
         expect([name, protocol.endsWithError(events)]).toEqual([name, true]);
         expect(await world.charged()).toBe(before);
       }
@@ -140,9 +140,9 @@ describe("a stream after its first keep-alive", () => {
   );
 
   it("T88: reports an error in the array form as the array's only element", async () => {
-    world.answer(late(failures[0]![1]));
+    world.answer(afterSilence(failures[0]![1]));
     const answer = await world.gateway.post(arrayPath, generateContent.body("", true));
-    expect(JSON.parse(await heard(answer, "\n"))).toEqual([
+    expect(JSON.parse(await readToEnd(answer, "\n"))).toEqual([
       {
         error: expect.objectContaining({
           code: 502,
@@ -154,17 +154,17 @@ describe("a stream after its first keep-alive", () => {
 
   it("T88: reports a refusal with the upstream's own message", async () => {
     for (const [, protocol] of eachProtocol) {
-      world.answer(late(failures[1]![1]));
-      const text = await heard(await world.call(protocol, { stream: true }));
+      world.answer(afterSilence(failures[1]![1]));
+      const text = await readToEnd(await world.call(protocol, { stream: true }));
       expect(text).toContain("no such effort");
     }
   });
 
   it.each(eachProtocol)("T88: may fail over to the next provider (%s)", async (_name, protocol) => {
-    world.first.answer(late(failures[0]![1]));
+    world.first.answer(afterSilence(failures[0]![1]));
     world.second.answer(stream(protocol.frames));
     const answer = await world.call(protocol, { stream: true, model: `${protocol.model}:@price` });
-    const text = await heard(answer);
+    const text = await readToEnd(answer);
     expect(text).toContain(": keep-alive");
     const events = await readEvents(new Response(text));
     expect(protocol.endsNormally(events)).toBe(true);

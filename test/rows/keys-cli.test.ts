@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { tollgate } from "../support/process.ts";
-import { all, knockAll } from "./endpoints.ts";
+import { allStatuses, callAllEndpoints } from "./endpoints.ts";
 import { chat } from "./protocols.ts";
 import { answering, costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
 
@@ -38,7 +38,8 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
   const run = kind === "embedded" ? tollgate : tollgateHere;
   const keys = (...args: string[]) => run(["keys", ...args], environment);
   const expectEverywhere = async (status: number) => {
-    for (const node of nodes) expect(await knockAll(node.gateway.url, key)).toEqual(all(status));
+    for (const node of nodes)
+      expect(await callAllEndpoints(node.gateway.url, key)).toEqual(allStatuses(status));
   };
 
   it("KEY-06: `keys create` needs a name", async () => {
@@ -68,10 +69,10 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
 
   it("KEY-11 KEY-13 T73: a revoked key fails at the first call, and a call in flight still ends and is charged", async () => {
     const [node] = nodes as [World];
-    let goOn = (): void => undefined;
+    let finishUpstream = (): void => undefined;
     node.answer(
       stream(chat.frames.slice(0, 2), (upstream) => {
-        goOn = () => upstream.end(chat.frames.slice(2).join(""));
+        finishUpstream = () => upstream.end(chat.frames.slice(2).join(""));
       }),
     );
     const before = await node.charged();
@@ -79,7 +80,7 @@ describe.each(["embedded", "PostgreSQL, two nodes"] as const)("%s", (kind) => {
     while (node.first.requests.length === 0) await sleep(5);
     expect((await keys("revoke", id)).code).toBe(0);
     await expectEverywhere(401);
-    goOn();
+    finishUpstream();
     expect(chat.endsNormally(await readEvents(await underWay))).toBe(true);
     expect((await node.charged()) - before).toBe(costAtFirstNano);
     // The end of the call did not reactivate the key.

@@ -26,7 +26,7 @@ const context = () => ({
   clock: systemClock,
   secrets: world.secrets,
 });
-const self = async (key: string) =>
+const ownView = async (key: string) =>
   (await (await world.gateway.get("/v1/key", { authorization: `Bearer ${key}` })).json()) as Record<
     string,
     unknown
@@ -52,7 +52,7 @@ describe("a key's record", () => {
       modelAllowlist: ["acme/chat"],
     });
     await tryCall(key, "acme/chat:first");
-    const text = JSON.stringify(await self(key));
+    const text = JSON.stringify(await ownView(key));
     expect(text).not.toContain(key);
     expect(key.slice(0, 12)).toBe(record.prefix);
     const nothing = { daily: null, weekly: null, monthly: null };
@@ -106,7 +106,7 @@ describe("a key's record", () => {
     ]);
     await expect(revealKey(context(), { id: record.id })).rejects.toMatchObject({ status: 409 });
     expect(await tryCall(key)).toBe("200");
-    expect(await self(key)).toMatchObject({ revealable: false, key_prefix: record.prefix });
+    expect(await ownView(key)).toMatchObject({ revealable: false, key_prefix: record.prefix });
   });
 
   it("KEY-06: a key without a name is refused", async () => {
@@ -166,7 +166,7 @@ describe("a change of a key", () => {
     expect(await tryCall(key, "acme/chat:@price")).toBe("400 routing_locked");
     await changeKey(context(), { id: record.id }, { allowRequestOverride: true, name: "renamed" });
     expect(await tryCall(key, "acme/chat:@price")).toBe("200");
-    expect(await self(key)).toMatchObject({ name: "renamed", allow_request_override: true });
+    expect(await ownView(key)).toMatchObject({ name: "renamed", allow_request_override: true });
   });
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
-const speakerOf = (id: string): Protocol =>
+const protocolFor = (id: string): Protocol =>
   protocols.find((protocol) => protocol.model === id) ??
   (id.endsWith("-gemini") ? generateContent : chat);
 const allIds = [
@@ -73,7 +73,7 @@ async function callableIds(key: string): Promise<string[]> {
   const ids: string[] = [];
   for (const id of allIds) {
     world.answer(answering);
-    const answer = await world.call(speakerOf(id), { key, model: id });
+    const answer = await world.call(protocolFor(id), { key, model: id });
     await answer.text();
     if (answer.status === 200) ids.push(id);
     const reached = world.first.requests.length + world.second.requests.length;

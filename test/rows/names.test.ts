@@ -37,9 +37,9 @@ describe.each(protocols)("a call by another name of the model, $name", (protocol
     ["an alias", `plain-${protocol.name}`],
     ["an alias with a provider", `plain-${protocol.name}:first`],
     ["an alias with a strategy", `plain-${protocol.name}:@price`],
-    ["an alias with a colon in it", `${protocol.name}:8b`],
-    ["a beginning", `${protocol.name}-2026-11-22`],
-    ["a beginning with a provider", `${protocol.name}-2026:first`],
+    ["an alias with a colon", `${protocol.name}:8b`],
+    ["a name with a known prefix", `${protocol.name}-2026-11-22`],
+    ["a name with a known prefix and a provider", `${protocol.name}-2026:first`],
   ])("%s is answered by the model itself, at its price", async (_what, model) => {
     const before = await world.charged();
     const response = await world.call(protocol, { model });

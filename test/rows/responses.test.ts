@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
-const reached = () => [...world.first.requests, ...world.second.requests];
+const upstreamRequests = () => [...world.first.requests, ...world.second.requests];
 
 /** Makes a call with these fields. `up` is the upstream's body; undefined if no upstream was called. */
 async function send(
@@ -20,7 +20,7 @@ async function send(
 ): Promise<{ status: number; text: string; up: Record<string, unknown> | undefined }> {
   world.answer(answering);
   const answer = await world.call(responses, { extra });
-  return { status: answer.status, text: await answer.text(), up: reached()[0]?.body };
+  return { status: answer.status, text: await answer.text(), up: upstreamRequests()[0]?.body };
 }
 
 async function expectAccepted(fields: readonly object[]): Promise<void> {
@@ -97,7 +97,7 @@ describe("required fields and the model", () => {
         "invalid_model_suffix",
       ]);
     }
-    expect(reached()).toHaveLength(0);
+    expect(upstreamRequests()).toHaveLength(0);
   });
 
   it("RESP-06: a body without input is 400", async () => {
@@ -106,7 +106,7 @@ describe("required fields and the model", () => {
     expect(await answer.json()).toMatchObject({
       error: { param: "input", code: "missing_required_parameter" },
     });
-    expect(reached()).toHaveLength(0);
+    expect(upstreamRequests()).toHaveLength(0);
   });
 });
 

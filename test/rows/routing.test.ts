@@ -49,7 +49,7 @@ const route = (id: string, routing: Partial<RoutingSettings>) =>
   changeKey(context(), { id }, { routing: { mode: "custom", ...routing } });
 
 /** Makes calls. Returns the number of requests at each upstream, and the statuses. */
-async function whoAnswers(
+async function countAnswers(
   key: string,
   options: { calls?: number; model?: string; protocol?: Protocol } = {},
 ) {
@@ -75,12 +75,12 @@ describe("suffixes", () => {
     "ROUTE-02: only the provider named is called (%s)",
     async (_name, protocol) => {
       const { key } = world.gateway;
-      expect(await whoAnswers(key, { protocol, model: `${protocol.model}:second` })).toEqual({
+      expect(await countAnswers(key, { protocol, model: `${protocol.model}:second` })).toEqual({
         first: 0,
         second: 8,
         statuses: [200],
       });
-      expect(await whoAnswers(key, { protocol, model: `${protocol.model}:first` })).toEqual({
+      expect(await countAnswers(key, { protocol, model: `${protocol.model}:first` })).toEqual({
         first: 8,
         second: 0,
         statuses: [200],
@@ -93,13 +93,13 @@ describe("suffixes", () => {
     async (_name, protocol) => {
       const { key } = world.gateway;
       const model = `${protocol.model}:@price`;
-      expect(await whoAnswers(key, { protocol, model })).toEqual({
+      expect(await countAnswers(key, { protocol, model })).toEqual({
         first: 8,
         second: 0,
         statuses: [200],
       });
       world.first.answer(failing);
-      expect(await whoAnswers(key, { protocol, model, calls: 2 })).toEqual({
+      expect(await countAnswers(key, { protocol, model, calls: 2 })).toEqual({
         first: 2,
         second: 2,
         statuses: [200],
@@ -129,18 +129,18 @@ describe("suffixes", () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["second"] });
     await changeKey(context(), { id }, { allowRequestOverride: true });
-    expect(await whoAnswers(key, { model: "acme/chat:@price" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/chat:@price" })).toEqual({
       first: 0,
       second: 8,
       statuses: [200],
     });
     await changeKey(context(), { id }, { allowRequestOverride: false });
-    expect(await whoAnswers(key, { model: "acme/chat:second" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/chat:second" })).toEqual({
       first: 0,
       second: 8,
       statuses: [200],
     });
-    expect(await whoAnswers(key, { model: "acme/chat:first" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/chat:first" })).toEqual({
       first: 0,
       second: 0,
       statuses: [400],
@@ -149,19 +149,19 @@ describe("suffixes", () => {
 
   it("ROUTE-15 ROUTE-16 ROUTE-17: a key's own routing locks the strategy suffix, unless it allows the override", async () => {
     const { key, id } = await tenant();
-    expect(await whoAnswers(key, { model: "acme/chat:@price" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/chat:@price" })).toEqual({
       first: 8,
       second: 0,
       statuses: [200],
     });
     await route(id, { preferredProviders: ["second"] });
-    expect(await whoAnswers(key, { model: "acme/chat:@price" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/chat:@price" })).toEqual({
       first: 0,
       second: 0,
       statuses: [400],
     });
     await changeKey(context(), { id }, { allowRequestOverride: true });
-    expect((await whoAnswers(key, { model: "acme/chat:@price" })).statuses).toEqual([200]);
+    expect((await countAnswers(key, { model: "acme/chat:@price" })).statuses).toEqual([200]);
   });
 });
 
@@ -169,20 +169,20 @@ describe("settings of a key and of the layers above", () => {
   it("ROUTE-01 ROUTE-06: strategy, pin and preference each choose the provider, and failover still works under a strategy", async () => {
     const { key, id } = await tenant();
     await route(id, { sort: "price" });
-    expect(await whoAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
     world.first.answer(failing);
-    expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
+    expect(await countAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
     world.answer(answering);
     await route(id, { sort: null, pinnedProviders: ["second"] });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     await route(id, { pinnedProviders: [], preferredProviders: ["second"] });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     // Without settings both providers are used: the price decides, but not alone.
     await changeKey(context(), { id }, { routing: null });
     // A few calls at a time, because the tenant's credit does not cover eighty concurrent reservations.
     const balanced = { first: 0, second: 0 };
     for (let round = 0; round < 10; round += 1) {
-      const { first, second } = await whoAnswers(key);
+      const { first, second } = await countAnswers(key);
       balanced.first += first;
       balanced.second += second;
     }
@@ -195,25 +195,25 @@ describe("settings of a key and of the layers above", () => {
     await changeWorkspace(context(), workspace.id, {
       routing: { mode: "custom", preferredProviders: ["second"] },
     });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     await route(id, { preferredProviders: ["first"] });
-    expect(await whoAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 8, second: 0, statuses: [200] });
     await changeKey(context(), { id }, { routing: { mode: "follow" } });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
   });
 
   it("ROUTE-08: a call fails if its pinned provider is down, and the other provider is not called", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["first"] });
     world.first.answer(failing);
-    const { second, statuses } = await whoAnswers(key, { calls: 3 });
+    const { second, statuses } = await countAnswers(key, { calls: 3 });
     expect({ second, statuses }).toEqual({ second: 0, statuses: [502] });
   });
 
   it("ROUTE-09: a model at none of the pinned providers is refused and not listed, and no provider is called", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["first"] });
-    expect(await whoAnswers(key, { model: "acme/community-only" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/community-only" })).toEqual({
       first: 0,
       second: 0,
       statuses: [403],
@@ -228,11 +228,11 @@ describe("settings of a key and of the layers above", () => {
   it("ROUTE-10 ROUTE-11: a preferred provider is tried first, but other providers may answer", async () => {
     const { key, id } = await tenant();
     await route(id, { preferredProviders: ["second", "nobody"] });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     world.second.answer(failing);
-    expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
+    expect(await countAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
     world.answer(answering);
-    expect(await whoAnswers(key, { model: "acme/official-only" })).toEqual({
+    expect(await countAnswers(key, { model: "acme/official-only" })).toEqual({
       first: 8,
       second: 0,
       statuses: [200],
@@ -245,26 +245,34 @@ describe("settings of a key and of the layers above", () => {
       routing: { mode: "custom", supplyTiers: ["official"] },
     });
     await route(id, { supplyTiers: ["official", "partner", "community"] });
-    expect(await whoAnswers(key, { calls: 20 })).toEqual({ first: 20, second: 0, statuses: [200] });
+    expect(await countAnswers(key, { calls: 20 })).toEqual({
+      first: 20,
+      second: 0,
+      statuses: [200],
+    });
     await route(id, { supplyTiers: ["community"] });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 0, statuses: [403] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 0, statuses: [403] });
     await changeWorkspace(context(), workspace.id, { routing: null });
     await changeOrganization(context(), organization.id, {
       routing: { mode: "custom", pinnedProviders: ["first"] },
     });
     await route(id, { supplyTiers: [], pinnedProviders: ["first", "second"] });
-    expect(await whoAnswers(key, { calls: 20 })).toEqual({ first: 20, second: 0, statuses: [200] });
+    expect(await countAnswers(key, { calls: 20 })).toEqual({
+      first: 20,
+      second: 0,
+      statuses: [200],
+    });
   });
 
   it("ROUTE-13: with pins and preferences, the preferred pinned provider is first, then the other pinned one", async () => {
     const { key, id } = await tenant();
     await route(id, { pinnedProviders: ["first", "second"], preferredProviders: ["second"] });
-    expect(await whoAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
+    expect(await countAnswers(key)).toEqual({ first: 0, second: 8, statuses: [200] });
     world.second.answer(failing);
-    expect(await whoAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
+    expect(await countAnswers(key, { calls: 2 })).toEqual({ first: 2, second: 2, statuses: [200] });
     // A preferred provider that is not pinned is not used.
     await route(id, { pinnedProviders: ["second"], preferredProviders: ["first"] });
-    expect(await whoAnswers(key, { calls: 2 })).toMatchObject({ first: 0, statuses: [502] });
+    expect(await countAnswers(key, { calls: 2 })).toMatchObject({ first: 0, statuses: [502] });
   });
 });
 

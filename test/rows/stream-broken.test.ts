@@ -21,46 +21,48 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** All frames without those that mark the end. */
-const begun = (protocol: Protocol) => protocol.frames.slice(0, -protocol.endFrames);
+const framesBeforeEnd = (protocol: Protocol) => protocol.frames.slice(0, -protocol.endFrames);
 
 const breaks: readonly (readonly [string, (protocol: Protocol) => Answer])[] = [
   [
     "the connection is cut",
-    (protocol) => stream(begun(protocol), (upstream) => setTimeout(() => upstream.destroy(), 30)),
+    (protocol) =>
+      stream(framesBeforeEnd(protocol), (upstream) => setTimeout(() => upstream.destroy(), 30)),
   ],
-  ["the upstream closes before the end", (protocol) => sse(begun(protocol).join(""))],
+  ["the upstream closes before the end", (protocol) => sse(framesBeforeEnd(protocol).join(""))],
   [
     "a frame is cut in half",
-    (protocol) => sse(begun(protocol).join("") + begun(protocol)[1]!.slice(0, -12)),
+    (protocol) =>
+      sse(framesBeforeEnd(protocol).join("") + framesBeforeEnd(protocol)[1]!.slice(0, -12)),
   ],
   [
     "a frame is garbage",
     (protocol) =>
       sse(
-        `${begun(protocol).join("")}data: <html>oops</html>\n\n${protocol.frames.slice(-protocol.endFrames).join("")}`,
+        `${framesBeforeEnd(protocol).join("")}data: <html>oops</html>\n\n${protocol.frames.slice(-protocol.endFrames).join("")}`,
       ),
   ],
   [
-    "a frame is JSON and no object",
+    "a frame is JSON but not an object",
     (protocol) =>
       sse(
-        `${begun(protocol).join("")}data: 42\n\n${protocol.frames.slice(-protocol.endFrames).join("")}`,
+        `${framesBeforeEnd(protocol).join("")}data: 42\n\n${protocol.frames.slice(-protocol.endFrames).join("")}`,
       ),
   ],
   [
-    "the upstream tells an error",
-    (protocol) => sse(begun(protocol).join("") + protocol.errorFrame),
+    "the upstream sends an error",
+    (protocol) => sse(framesBeforeEnd(protocol).join("") + protocol.errorFrame),
   ],
   [
-    "the upstream tells an error and then ends normally",
+    "the upstream sends an error and then ends normally",
     (protocol) =>
       sse(
-        begun(protocol).join("") +
+        framesBeforeEnd(protocol).join("") +
           protocol.errorFrame +
           protocol.frames.slice(-protocol.endFrames).join(""),
       ),
   ],
-  ["the upstream falls silent", (protocol) => stream(begun(protocol), () => undefined)],
+  ["the upstream falls silent", (protocol) => stream(framesBeforeEnd(protocol), () => undefined)],
 ];
 
 describe.each(eachProtocol)("a %s stream", (_name, protocol) => {

@@ -38,10 +38,10 @@ describe("a stream of each protocol", () => {
   it.each(eachProtocol)(
     "STREAM-01 STREAM-09: frames reach the caller while the upstream still writes (%s)",
     async (_name, protocol) => {
-      let goOn = (): void => undefined;
+      let sendRest = (): void => undefined;
       const held = protocol.frames.slice(0, 2);
       const rest = protocol.frames.slice(2);
-      world.answer(stream(held, (upstream) => (goOn = () => upstream.end(rest.join("")))));
+      world.answer(stream(held, (upstream) => (sendRest = () => upstream.end(rest.join("")))));
       const answer = await world.call(protocol, { stream: true });
       expect(answer.status).toBe(200);
       expect(answer.headers.get("content-type")).toMatch(/^text\/event-stream/);
@@ -49,7 +49,7 @@ describe("a stream of each protocol", () => {
       // The upstream sends nothing more before this was read.
       const first = new TextDecoder().decode((await reader.read()).value);
       expect(first).toMatch(/^(event: .*\n)?data: \{/);
-      goOn();
+      sendRest();
       let text = first;
       for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
         text += Buffer.from(piece.value).toString();

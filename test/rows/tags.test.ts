@@ -19,7 +19,7 @@ interface Tagged {
   readonly cost_nano: bigint;
 }
 const rowOf = async (answer: Response) => (await world.row(answer)) as unknown as Tagged;
-const heard = () => [...world.first.requests, ...world.second.requests];
+const upstreamRequests = () => [...world.first.requests, ...world.second.requests];
 /** A header's bytes as a client sends them. */
 const bytesOf = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
@@ -36,7 +36,7 @@ describe("tags and end users in headers", () => {
         const row = await rowOf(answer);
         expect(row).toMatchObject({ tags: { team: "search", run: "7" }, end_user: "u-1" });
         expect(row.cost_nano).toBe(costAtFirstNano);
-        const asked = heard().at(-1)!;
+        const asked = upstreamRequests().at(-1)!;
         expect(Object.keys(asked.headers).join(" ")).not.toMatch(/x-gw/);
         expect(JSON.stringify(asked.body)).not.toContain("search");
       }
@@ -77,7 +77,7 @@ describe("tags and end users in headers", () => {
         ) as unknown;
         expect({ what, status, message: error.message }).toEqual({ what, status: 400, message });
       }
-      expect(heard()).toEqual([]);
+      expect(upstreamRequests()).toEqual([]);
       expect(({} as { polluted?: string }).polluted).toBeUndefined();
     },
   );
@@ -155,7 +155,7 @@ describe("tags and end users in fields of the body", () => {
     expect(answer.status).toBe(200);
     await answer.text();
     expect(await rowOf(answer)).toMatchObject(kept);
-    expect(heard()[0]!.body).toMatchObject(extra);
+    expect(upstreamRequests()[0]!.body).toMatchObject(extra);
   });
 
   it("are overridden by headers, tag by tag; values that are not short texts are not stored", async () => {

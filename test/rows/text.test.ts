@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.answer(answering));
 
-const reached = () => [...world.first.requests, ...world.second.requests];
+const upstreamRequests = () => [...world.first.requests, ...world.second.requests];
 
 describe("each protocol", () => {
   it.each([
@@ -117,7 +117,7 @@ describe("entry points", () => {
         }
       }
     }
-    expect(reached()).toHaveLength(0);
+    expect(upstreamRequests()).toHaveLength(0);
   });
 });
 
@@ -127,10 +127,10 @@ const filtered: readonly (readonly [string, Protocol, string])[] = [
   ["TXT-17 service_tier, messages", messages, "service_tier"],
   ["TXT-18 serviceTier, generateContent", generateContent, "serviceTier"],
   ["TXT-19 inference_geo, messages", messages, "inference_geo"],
-  ["speed, which a vendor may bill six times as much for, messages", messages, "speed"],
+  ["speed, which may cost six times as much, messages", messages, "speed"],
   ["fallbacks to models of other prices, messages", messages, "fallbacks"],
-  ["T74 models, by which OpenRouter falls back, responses", responses, "models"],
-  ["T74 models, by which OpenRouter falls back, messages", messages, "models"],
+  ["T74 models, OpenRouter's fallbacks, responses", responses, "models"],
+  ["T74 models, OpenRouter's fallbacks, messages", messages, "models"],
 ];
 
 describe("a field that is never forwarded", () => {
@@ -139,8 +139,8 @@ describe("a field that is never forwarded", () => {
     async (_name, protocol, field) => {
       const answer = await world.call(protocol, { extra: { [field]: "priority" } });
       expect(answer.status).toBe(200);
-      expect(reached()).toHaveLength(1);
-      expect(reached()[0]!.body).not.toHaveProperty(field);
+      expect(upstreamRequests()).toHaveLength(1);
+      expect(upstreamRequests()[0]!.body).not.toHaveProperty(field);
       expect(at(await answer.json(), "gw")).toEqual({ droppedParams: [field] });
       expect(answer.headers.has("x-gw-dropped-params")).toBe(false);
       expect((await world.row(answer)).dropped).toEqual([field]);
@@ -155,7 +155,7 @@ describe("a field that is never forwarded", () => {
       const events = await readEvents(answer);
       expect(protocol.endsNormally(events)).toBe(true);
       expect(JSON.stringify(events)).not.toContain("droppedParams");
-      expect(reached()[0]!.body).not.toHaveProperty(field);
+      expect(upstreamRequests()[0]!.body).not.toHaveProperty(field);
     },
   );
 
@@ -175,7 +175,7 @@ describe("a field that is never forwarded", () => {
       const answer = await world.call(protocol, { extra });
       expect(answer.status).toBe(200);
       expect(await answer.json()).not.toHaveProperty("gw");
-      expect(reached()[0]!.body).not.toHaveProperty(field);
+      expect(upstreamRequests()[0]!.body).not.toHaveProperty(field);
     },
   );
 
@@ -202,7 +202,10 @@ describe("a field that is never forwarded", () => {
     });
     expect(answer.status).toBe(200);
     expect(at(await answer.json(), "gw", "droppedParams")).toEqual(["seed", "user"]);
-    expect(reached()[0]!.body).toEqual({ ...chat.body(upstreamModel, false), temperature: 1 });
+    expect(upstreamRequests()[0]!.body).toEqual({
+      ...chat.body(upstreamModel, false),
+      temperature: 1,
+    });
     world.answer(answering);
     const nested = await world.call(generateContent, {
       model: "acme/narrow-gemini",
@@ -212,13 +215,13 @@ describe("a field that is never forwarded", () => {
       "generationConfig.seed",
       "generationConfig.temperature",
     ]);
-    expect(reached()[0]!.body["generationConfig"]).toEqual({ topP: 0.5 });
+    expect(upstreamRequests()[0]!.body["generationConfig"]).toEqual({ topP: 0.5 });
   });
 
   it("ERR-12: null for a parameter that the model does not have is dropped without a report", async () => {
     const answer = await world.call(chat, { model: "acme/narrow", extra: { seed: null } });
     expect(await answer.json()).not.toHaveProperty("gw");
-    expect(reached()[0]!.body).toEqual(chat.body(upstreamModel, false));
+    expect(upstreamRequests()[0]!.body).toEqual(chat.body(upstreamModel, false));
   });
 });
 
@@ -273,7 +276,7 @@ describe("upstream refusals", () => {
         expect(await answer.json()).toEqual(refusal);
       }
       // A caller's error does not cause failover.
-      expect(reached()).toHaveLength(2);
+      expect(upstreamRequests()).toHaveLength(2);
       expect(await world.charged()).toBe(before);
     },
   );

@@ -32,22 +32,26 @@ const body =
   (_request, upstream) =>
     void upstream.writeHead(200, { "content-type": "application/json", ...headers }).end(text);
 
-const unusable: readonly (readonly [what: string, answer: Answer, said: RegExp])[] = [
+const unusable: readonly (readonly [what: string, answer: Answer, reason: RegExp])[] = [
   [
-    "a page",
+    "an HTML page",
     body("<html>private words</html>", { "content-type": "text/html" }),
     /not JSON, but 26 bytes of text\/html/,
   ],
-  ["nothing", body(""), /it is empty/],
-  ["half of it", body('{"private words'), /not JSON, but 15 bytes of application\/json/],
-  ["a list", body("[1]"), /no object/],
-  ["a million objects", body(`{"x":[${"{},".repeat(1_000_000)}{}]}`), /more values or levels than/],
-  ["no answer", json({ hello: "private words" }), /no answer at all/],
-  ["an error with 200", json({ error: { message: "private words" } }), /it is an error/],
-  ["an unknown coding", body("abc", { "content-encoding": "rot13" }), /"rot13"/],
-  ["no gzip", body("private words", { "content-encoding": "gzip" }), /no valid gzip/],
+  ["an empty body", body(""), /it is empty/],
+  ["truncated JSON", body('{"private words'), /not JSON, but 15 bytes of application\/json/],
+  ["a JSON list", body("[1]"), /no object/],
   [
-    "no HTTP",
+    "JSON with a million objects",
+    body(`{"x":[${"{},".repeat(1_000_000)}{}]}`),
+    /more values or levels than/,
+  ],
+  ["JSON that is not an answer", json({ hello: "private words" }), /no answer at all/],
+  ["an error with 200", json({ error: { message: "private words" } }), /it is an error/],
+  ["an unknown content encoding", body("abc", { "content-encoding": "rot13" }), /"rot13"/],
+  ["invalid gzip", body("private words", { "content-encoding": "gzip" }), /no valid gzip/],
+  [
+    "bytes that are not HTTP",
     (_request, upstream) => void upstream.socket!.end("220 smtp private words\r\n"),
     /no HTTP\/1\.1 status line/,
   ],
@@ -56,14 +60,14 @@ const unusable: readonly (readonly [what: string, answer: Answer, said: RegExp])
 describe.each(eachProtocol)("an answer that cannot be used (%s)", (name, protocol) => {
   it.each(unusable)(
     "%s: 502 names the reason, after one POST and with one line in the log",
-    async (_what, bad, said) => {
+    async (_what, bad, reason) => {
       world.answer(bad);
       const before = await world.charged();
       const answer = await world.call(protocol, { model: `${protocol.model}:first` });
       expect(answer.status).toBe(502);
       const text = await answer.text();
       expect(JSON.stringify(JSON.parse(text))).toMatch(/The provider's answer cannot be used: /);
-      expect(text.replaceAll("\\", "")).toMatch(said);
+      expect(text.replaceAll("\\", "")).toMatch(reason);
       expect(text).not.toContain("private words");
       expect(world.first.requests).toHaveLength(1);
       expect(await world.charged()).toBe(before);
@@ -72,7 +76,7 @@ describe.each(eachProtocol)("an answer that cannot be used (%s)", (name, protoco
         request_id: answer.headers.get("x-request-id"),
         provider: "first",
         credential: "default",
-        reason: expect.stringMatching(said) as string,
+        reason: expect.stringMatching(reason) as string,
       });
     },
   );
