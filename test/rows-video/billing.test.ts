@@ -7,7 +7,7 @@ import { booksOf, eventually, type Books } from "../money/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { scripted, startBench, type Bench } from "../task-http/support.ts";
 import { picture } from "../task-http/upload-support.ts";
-import { asking, bySeconds, byTokens, first, frame, frames, second } from "./support.ts";
+import { taskHelpers, bySeconds, byTokens, first, frame, frames, second } from "./support.ts";
 
 let bench: Bench;
 let books: Books;
@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
-const { created, done } = asking(() => bench);
-const native = asking(() => bench, "/v1/videos/generations");
+const { created, done } = taskHelpers(() => bench);
+const native = taskHelpers(() => bench, "/v1/videos/generations");
 const boat = { ...first, prompt: "A boat", duration: 2 };
 const usd = (text: string) => parseUsd(text);
 

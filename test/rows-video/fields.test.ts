@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
 import { scripted, startBench, type Bench } from "../task-http/support.ts";
-import { asking, bySeconds, byTokens, first, frame, frames, second } from "./support.ts";
+import { taskHelpers, bySeconds, byTokens, first, frame, frames, second } from "./support.ts";
 
 let bench: Bench;
 beforeAll(async () => {
@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 
-const { created, refused, sent, done } = asking(() => bench);
-const native = asking(() => bench, "/v1/videos/generations");
+const { created, refused, sent, done } = taskHelpers(() => bench);
+const native = taskHelpers(() => bench, "/v1/videos/generations");
 const boat = { ...first, prompt: "A boat", duration: 1 };
 
 describe("the request for a video", () => {

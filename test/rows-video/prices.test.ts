@@ -5,8 +5,8 @@ import { eventually } from "../money/support.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 
-let some: Recorder;
-let all: Recorder;
+let partialVendor: Recorder;
+let fullVendor: Recorder;
 let bench: Bench;
 
 const offer = (provider: string, price: string) =>
@@ -16,19 +16,19 @@ const allSeconds = `{ output_second: { 480p: "0.2", 720p: "0.2", 1080p: "0.3" },
 
 beforeAll(async () => {
   let jobs = 0;
-  const taken: Answer = (request, response) => {
+  const acceptJob: Answer = (request, response) => {
     jobs += 1;
     return json({ request_id: `job_${jobs}` })(request, response);
   };
-  [some, all] = [await startRecorder(taken), await startRecorder(taken)];
+  [partialVendor, fullVendor] = [await startRecorder(acceptJob), await startRecorder(acceptJob)];
   const provider = (id: string, dialect: string, url: string) =>
     `  - { id: ${id}, dialect: ${dialect}, base_url: "${url}/v1", api_key: none }`;
   bench = await startBench({
     config: [
       "providers:",
-      provider("some", "xai", some.url),
-      provider("all", "xai", all.url),
-      provider("pictures", "dashscope", some.url),
+      provider("some", "xai", partialVendor.url),
+      provider("all", "xai", fullVendor.url),
+      provider("pictures", "dashscope", partialVendor.url),
       "models:",
       "  - id: acme/video\n    kind: video\n    family: video-v1.5\n    offers:",
       offer("some", someSeconds),
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await bench?.close();
-  await Promise.all([some?.close(), all?.close()]);
+  await Promise.all([partialVendor?.close(), fullVendor?.close()]);
 });
 
 const boat = { model: "acme/video", prompt: "A boat", duration: 2, resolution: "1080p" };
@@ -59,13 +59,13 @@ describe("a resolution that only one of two offers has a price for", () => {
   ])(
     "BILL-17 ROUTE-01: on %s, %s goes to that offer's provider, at its price",
     async (path, model) => {
-      all.requests.length = 0;
+      fullVendor.requests.length = 0;
       const before = await bench.available();
       const answer = await bench.send("POST", path, { body: { ...boat, model } });
       expect(answer.status).toBe(200);
-      await eventually(() => all.requests.length > 0, "its provider is asked");
+      await eventually(() => fullVendor.requests.length > 0, "its provider is asked");
       expect(before - (await bench.available())).toBe(parseUsd("0.6"));
-      expect(some.requests).toEqual([]);
+      expect(partialVendor.requests).toEqual([]);
     },
   );
 
@@ -77,7 +77,7 @@ describe("a resolution that only one of two offers has a price for", () => {
       expect(await answer.json()).toMatchObject({
         error: { code: "unsupported_value", param: "resolution" },
       });
-      expect(some.requests).toEqual([]);
+      expect(partialVendor.requests).toEqual([]);
     },
   );
 

@@ -13,16 +13,16 @@ export const second = { model: "sandbox/video-model-v1.5" };
 export const bySeconds = { model: "sandbox/video-model-seconds" };
 export const byTokens = { model: "sandbox/video-model-tokens" };
 
-export interface Refused {
+export interface Refusal {
   readonly status: number;
   readonly param: string | null;
 }
 
-export interface Asking {
+export interface TaskHelpers {
   /** Creates the task of a body, which must be accepted with 200. */
   readonly created: (body: Fields) => Promise<TaskBody>;
   /** The refusal of a body. Expects that no task was created and no vendor was called. */
-  readonly refused: (body: Fields) => Promise<Refused>;
+  readonly refused: (body: Fields) => Promise<Refusal>;
   /** The vendor's request for a body. */
   readonly sent: (body: Fields) => Promise<Record<string, unknown>>;
   /** The task of a body once it has ended; it must have succeeded. */
@@ -34,7 +34,7 @@ interface Journal {
 }
 
 /** The helpers for `POST /v1/tasks`, or another path with the same body. */
-export function asking(bench: () => Bench, path = "/v1/tasks"): Asking {
+export function taskHelpers(bench: () => Bench, path = "/v1/tasks"): TaskHelpers {
   let count = 0;
   const post = (body: Fields) => bench().send("POST", path, { body });
   const idOf = (answer: Fields) => (answer["id"] ?? answer["request_id"]) as string;
