@@ -151,16 +151,16 @@ describe("chat completions", () => {
 
   it("reports scripted usage with cached tokens inside the prompt and reasoning inside the completion", async () => {
     const usage = { input: 100, output: 20, cache_read: 60, cache_write: 10, reasoning: 5 };
-    const told = await client().chat.completions.create(ask(scripted({ reply: "x", usage })));
-    expect(told.usage).toMatchObject({
+    const reported = await client().chat.completions.create(ask(scripted({ reply: "x", usage })));
+    expect(reported.usage).toMatchObject({
       prompt_tokens: 100,
       completion_tokens: 20,
       total_tokens: 120,
       prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
       completion_tokens_details: { reasoning_tokens: 5 },
     });
-    const untold = await client().chat.completions.create(ask(scripted({ usage: null })));
-    expect(untold).not.toHaveProperty("usage");
+    const unreported = await client().chat.completions.create(ask(scripted({ usage: null })));
+    expect(unreported).not.toHaveProperty("usage");
   });
 
   it("answers JSON that fits the requested schema", async () => {

@@ -144,11 +144,11 @@ describe("generateContent", () => {
     const whole = await client().models.generateContent({ model, contents });
     expect(whole.usageMetadata).toMatchObject(expected);
     expect((await chunksOf({ model, contents })).at(-1)!.usageMetadata).toMatchObject(expected);
-    const untold = await client().models.generateContent({
+    const unreported = await client().models.generateContent({
       model,
       contents: scripted({ usage: null }),
     });
-    expect(untold.usageMetadata).toBeUndefined();
+    expect(unreported.usageMetadata).toBeUndefined();
   });
 
   it("counts tokens, and accepts fields in snake case and the key in the query", async () => {

@@ -92,13 +92,17 @@ describe("image edits", () => {
   const image = ["image", blob(png)] as const;
   it.each<[words: string, parts: Parameters<typeof edit>[0], code: string]>([
     ["no image", [["size", "auto"]], "missing_required_parameter"],
-    ["an address for an image", [["image", "https://example.com/a.png"]], "unknown_parameter"],
+    [
+      "a URL instead of an image file",
+      [["image", "https://example.com/a.png"]],
+      "unknown_parameter",
+    ],
     ["an unknown field", [image, ["style", "vivid"]], "unknown_parameter"],
     ["an unknown file", [image, ["picture", blob(png)]], "unknown_parameter"],
-    ["two parts named image", [image, image], "duplicate_parameter"],
+    ["two parts named `image`", [image, image], "duplicate_parameter"],
     ["image beside image[]", [image, ["image[]", blob(png)]], "duplicate_parameter"],
     ["a field twice", [image, ["n", "1"], ["n", "2"]], "duplicate_parameter"],
-    ["a number that is none", [image, ["n", "one"]], "invalid_type"],
+    ["a value that is not a number", [image, ["n", "one"]], "invalid_type"],
     [
       "17 images",
       Array.from({ length: 17 }, () => ["image[]", blob(png)] as const),
@@ -106,16 +110,20 @@ describe("image edits", () => {
     ],
     ["a file without a type", [["image", blob(png, "")]], "unsupported_file_mimetype"],
     ["a gif", [["image", blob(png, "image/gif")]], "unsupported_file_mimetype"],
-    ["a png that says it is a jpeg", [["image", blob(png, "image/jpeg")]], "invalid_image_file"],
-    ["bytes that are no picture", [["image", blob(Buffer.from("hello"))]], "invalid_image_file"],
-    ["a picture cut off", [["image", blob(png.subarray(0, 50))]], "invalid_image_file"],
     [
-      "a mask that is no png",
+      "a PNG that is declared as a JPEG",
+      [["image", blob(png, "image/jpeg")]],
+      "invalid_image_file",
+    ],
+    ["bytes that are not an image", [["image", blob(Buffer.from("hello"))]], "invalid_image_file"],
+    ["a truncated image", [["image", blob(png.subarray(0, 50))]], "invalid_image_file"],
+    [
+      "a mask that is not a PNG",
       [image, ["mask", blob(png, "image/webp")]],
       "unsupported_file_mimetype",
     ],
     [
-      "input_fidelity where it is always high",
+      "input_fidelity for a model that always uses high",
       [image, ["input_fidelity", "low"]],
       "unknown_parameter",
     ],

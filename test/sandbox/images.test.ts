@@ -14,7 +14,7 @@ beforeAll(() => {
 const model = "image-model-b";
 const pictureIn = (item: { b64_json?: string | null } | undefined) =>
   Buffer.from(item!.b64_json!, "base64");
-const about = async (picture: Buffer) => {
+const metadataOf = async (picture: Buffer) => {
   const { format, width, height, hasAlpha } = await sharp(picture).metadata();
   return { format, width, height, hasAlpha };
 };
@@ -57,7 +57,7 @@ describe("image generations", () => {
     });
     const [first, second] = made.data!.map(pictureIn);
     const whole = { format: "png", width: 1536, height: 1024, hasAlpha: false };
-    expect([await about(first!), await about(second!)]).toEqual([whole, whole]);
+    expect([await metadataOf(first!), await metadataOf(second!)]).toEqual([whole, whole]);
     expect(first!.equals(second!)).toBe(false);
     expect(made.usage).toEqual({
       input_tokens: 2,
@@ -77,11 +77,15 @@ describe("image generations", () => {
       size: "3840x2160",
     });
     const size = { width: 3840, height: 2160, hasAlpha: false };
-    expect(await about(pictureIn(jpeg.data![0]))).toEqual({ format: "jpeg", ...size });
+    expect(await metadataOf(pictureIn(jpeg.data![0]))).toEqual({ format: "jpeg", ...size });
     const clear = await generate({ output_format: "webp", background: "transparent" });
     expect(clear).toMatchObject({ background: "transparent", output_format: "webp" });
     const picture = pictureIn(clear.data![0]);
-    expect(await about(picture)).toMatchObject({ format: "webp", width: 1024, hasAlpha: true });
+    expect(await metadataOf(picture)).toMatchObject({
+      format: "webp",
+      width: 1024,
+      hasAlpha: true,
+    });
     const { channels } = await sharp(picture).stats();
     expect([channels[3]!.min, channels[3]!.max]).toEqual([0, 255]);
   });
@@ -102,7 +106,7 @@ describe("image generations", () => {
     ]);
     const pictures = events.map(pictureIn);
     for (const picture of pictures) {
-      expect(await about(picture)).toMatchObject({ format: "png", width: 1024, height: 1024 });
+      expect(await metadataOf(picture)).toMatchObject({ format: "png", width: 1024, height: 1024 });
     }
     expect(new Set(pictures.map((one) => one.toString("base64"))).size).toBe(3);
     expect(events[1]).toMatchObject({ partial_image_index: 1, quality: "medium" });
@@ -112,9 +116,9 @@ describe("image generations", () => {
   it("follow a script: usage, revised prompt, blocked, failed, and a stream cut off", async () => {
     const generate = (script: object, fields: object = {}) =>
       client.images.generate({ model, prompt: scripted(script), ...fields, stream: false });
-    const told = await generate({ usage: { input: 10, output: 20 }, reply: "A red fox" });
-    expect(told.usage).toMatchObject({ input_tokens: 10, output_tokens: 20, total_tokens: 30 });
-    expect(told.data![0]!.revised_prompt).toBe("A red fox");
+    const reported = await generate({ usage: { input: 10, output: 20 }, reply: "A red fox" });
+    expect(reported.usage).toMatchObject({ input_tokens: 10, output_tokens: 20, total_tokens: 30 });
+    expect(reported.data![0]!.revised_prompt).toBe("A red fox");
     expect((await generate({ usage: null })).usage).toBeUndefined();
     await expect(generate({ task_outcome: "blocked" })).rejects.toMatchObject({
       status: 400,
@@ -169,7 +173,7 @@ describe("image edits", () => {
         ],
       });
     const [one, four] = [await edit(1), await edit(4)];
-    expect(await about(pictureIn(four.data![0]))).toMatchObject({ width: 1024, height: 1536 });
+    expect(await metadataOf(pictureIn(four.data![0]))).toMatchObject({ width: 1024, height: 1536 });
     expect(four.usage!.input_tokens_details.image_tokens).toBe(
       4 * one.usage!.input_tokens_details.image_tokens,
     );
@@ -195,7 +199,7 @@ describe("image edits", () => {
     expect((await edit("image-model-b")).background).toBe("transparent");
     const filled = await edit("image-model-a");
     expect(filled.background).toBe("opaque");
-    expect(await about(pictureIn(filled.data![0]))).toMatchObject({ hasAlpha: false });
+    expect(await metadataOf(pictureIn(filled.data![0]))).toMatchObject({ hasAlpha: false });
   });
 
   it("are in the journal with the form's fields, and each file's name, type, length and hash", async () => {

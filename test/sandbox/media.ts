@@ -1,26 +1,29 @@
 /** Shared by the tests of the media vendors: calls, waiting for a task, and an independent MP4 reader. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-export interface Loose {
-  readonly [name: string]: Loose | undefined;
-  readonly [index: number]: Loose | undefined;
+export interface LooseJson {
+  readonly [name: string]: LooseJson | undefined;
+  readonly [index: number]: LooseJson | undefined;
 }
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   /** Undefined for an empty body. */
-  readonly json: Loose | undefined;
+  readonly json: LooseJson | undefined;
 }
 
-interface Asking {
+interface AskOptions {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Makes one call with the sandbox's key. */
-export async function ask(url: string, { method, body, headers }: Asking = {}): Promise<Answer> {
+export async function ask(
+  url: string,
+  { method, body, headers }: AskOptions = {},
+): Promise<Answer> {
   const response = await fetch(url, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers: {
@@ -31,7 +34,7 @@ export async function ask(url: string, { method, body, headers }: Asking = {}): 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  const json = text === "" ? undefined : (JSON.parse(text) as Loose);
+  const json = text === "" ? undefined : (JSON.parse(text) as LooseJson);
   return { status: response.status, headers: response.headers, json };
 }
 

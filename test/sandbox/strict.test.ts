@@ -5,14 +5,14 @@ import { endpoints } from "./vendors.ts";
 
 const sandbox = useSandbox();
 
-interface Wire {
+interface Json {
   readonly [name: string]: unknown;
 }
 
 interface Suite {
-  readonly good: Wire;
+  readonly good: Json;
   readonly path?: string;
-  readonly refused: readonly [why: string, change: Wire, message: string][];
+  readonly refused: readonly [why: string, change: Json, message: string][];
 }
 
 const user = { role: "user", content: "Hi" };
@@ -44,7 +44,7 @@ const chat: Suite = {
     ["no messages", { messages: [] }, "empty array"],
     ["an unknown role", { messages: [{ ...user, role: "robot" }] }, "Invalid value: 'robot'"],
     [
-      "content that is null",
+      "null as content",
       { messages: [{ role: "user", content: null }] },
       "expected a string, got null",
     ],
@@ -70,7 +70,7 @@ const chat: Suite = {
     ],
     ["an unknown field", { top_k: 5 }, "Unknown parameter: 'top_k'"],
     ["a temperature above 2", { temperature: 2.1 }, "Expected a value <= 2"],
-    ["no tokens at all", { max_completion_tokens: 0 }, "integer below minimum value"],
+    ["zero output tokens", { max_completion_tokens: 0 }, "integer below minimum value"],
     ["five stop sequences", { stop: ["a", "b", "c", "d", "e"] }, "maximum length 4"],
     [
       "tool_choice without tools",
@@ -83,7 +83,7 @@ const chat: Suite = {
       "'stream_options'",
     ],
     [
-      "a schema that is no object",
+      "a schema that is not an object",
       { tools: [{ type: "function", function: { name, parameters: {} } }] },
       "got 'type: \"None\"'",
     ],
@@ -92,7 +92,7 @@ const chat: Suite = {
       { tools: [{ type: "function", function: { name: "a.b" } }] },
       "does not match pattern",
     ],
-    ["sampling on a reasoner", { model: "sandbox-reasoner" }, "'temperature' is not supported"],
+    ["sampling for a reasoner", { model: "sandbox-reasoner" }, "'temperature' is not supported"],
   ],
 };
 
@@ -140,7 +140,7 @@ const responses: Suite = {
     ],
     ["a nested tool", { tools: chatTools }, "Missing required parameter: 'tools[0].name'"],
     ["an unknown field", { messages: [] }, "Unknown parameter: 'messages'"],
-    ["stop, which it has not", { stop: ["a"] }, "Unknown parameter: 'stop'"],
+    ["stop, which it lacks", { stop: ["a"] }, "Unknown parameter: 'stop'"],
     ["a temperature of the wrong type", { temperature: "1" }, "Invalid type for 'temperature'"],
     ["a previous response", { previous_response_id: "resp_1" }, "'resp_1' not found"],
     ["a forced choice without tools", { tools: [] }, "requires 'tools'"],
@@ -221,7 +221,7 @@ const messages: Suite = {
     ["an unknown field", { seed: 1 }, "seed: Extra inputs are not permitted"],
     ["a tool without a schema", { tools: [{ name }] }, "input_schema: Field required"],
     [
-      "a schema that is no object",
+      "a schema that is not an object",
       { tools: [{ name, input_schema: {} }] },
       "Input should be 'object'",
     ],
@@ -265,17 +265,17 @@ const messages: Suite = {
   ],
 };
 
-const asked = { role: "user", parts: [{ text: "Hi" }] };
-const called = { role: "model", parts: [{ functionCall: { name, args: {} } }] };
-const answered = { role: "user", parts: [{ functionResponse: { name, response: {} } }] };
-const declare = (declared: Wire) => ({
+const query = { role: "user", parts: [{ text: "Hi" }] };
+const call = { role: "model", parts: [{ functionCall: { name, args: {} } }] };
+const reply = { role: "user", parts: [{ functionResponse: { name, response: {} } }] };
+const declare = (declared: Json) => ({
   tools: [{ functionDeclarations: [{ name, ...declared }] }],
 });
 const schema = { type: "OBJECT", properties: { city: { type: "STRING" } } };
 
 const generateContent: Suite = {
   good: {
-    contents: [asked, called, answered],
+    contents: [query, call, reply],
     systemInstruction: { parts: [{ text: "Be brief." }] },
     ...declare({ parameters: schema }),
     toolConfig: { functionCallingConfig: { mode: "AUTO" } },
@@ -283,7 +283,7 @@ const generateContent: Suite = {
   },
   refused: [
     ["no contents", { contents: [] }, "contents is not specified"],
-    ["an unknown role", { contents: [{ ...asked, role: "assistant" }] }, "Please use a valid role"],
+    ["an unknown role", { contents: [{ ...query, role: "assistant" }] }, "Please use a valid role"],
     ["no parts", { contents: [{ role: "user", parts: [] }] }, "must not be empty"],
     [
       "an empty part",
@@ -293,22 +293,18 @@ const generateContent: Suite = {
     [
       "a response without a name",
       {
-        contents: [
-          asked,
-          called,
-          { role: "user", parts: [{ functionResponse: { response: {} } }] },
-        ],
+        contents: [query, call, { role: "user", parts: [{ functionResponse: { response: {} } }] }],
       },
       "Name cannot be empty",
     ],
     [
       "a call without a response",
-      { contents: [asked, called, asked] },
+      { contents: [query, call, query] },
       "number of function response parts is equal",
     ],
     [
       "an orphan response",
-      { contents: [asked, answered] },
+      { contents: [query, reply] },
       "comes immediately after a function call turn",
     ],
     ["an unknown field", { messages: [] }, 'Unknown name "messages"'],
@@ -339,7 +335,7 @@ const generateContent: Suite = {
       'Unknown name "$schema"',
     ],
     [
-      "one deeper",
+      "a nested JSON Schema keyword",
       declare({
         parameters: { type: "OBJECT", properties: { a: { type: "ARRAY", items: { const: 1 } } } },
       }),
@@ -351,7 +347,7 @@ const generateContent: Suite = {
       "Proto field is not repeating",
     ],
     [
-      "parameters that are no object",
+      "parameters that are not an object",
       declare({ parameters: { type: "STRING" } }),
       "should be of type OBJECT",
     ],
@@ -367,7 +363,7 @@ const suites: Record<string, Suite> = {
 
 describe.each(endpoints)("strict at $name", (endpoint) => {
   const { good, refused } = suites[endpoint.name]!;
-  const post = (body: Wire) =>
+  const post = (body: Json) =>
     fetch(sandbox.url + endpoint.path, {
       method: "POST",
       headers: endpoint.headers,

@@ -13,9 +13,9 @@ export interface Endpoint {
   readonly endMarker: string;
 }
 
-interface Loose {
-  readonly [name: string]: Loose | undefined;
-  readonly [index: number]: Loose | undefined;
+interface LooseJson {
+  readonly [name: string]: LooseJson | undefined;
+  readonly [index: number]: LooseJson | undefined;
 }
 
 const textAt = (found: unknown): string => (typeof found === "string" ? found : "");
@@ -29,7 +29,7 @@ export const endpoints: readonly Endpoint[] = [
     headers: { authorization: "Bearer sandbox" },
     body: (content, stream) => ({ model, stream, messages: [{ role: "user", content }] }),
     text(json) {
-      const choice = (json as Loose)["choices"]?.[0];
+      const choice = (json as LooseJson)["choices"]?.[0];
       return textAt(choice?.["message"]?.["content"] ?? choice?.["delta"]?.["content"]);
     },
     endMarker: "[DONE]",
@@ -41,7 +41,7 @@ export const endpoints: readonly Endpoint[] = [
     headers: { authorization: "Bearer sandbox" },
     body: (input, stream) => ({ model, stream, input }),
     text(json) {
-      const found = json as Loose;
+      const found = json as LooseJson;
       return textAt(found["delta"] ?? found["output"]?.[0]?.["content"]?.[0]?.["text"]);
     },
     endMarker: "response.completed",
@@ -58,7 +58,7 @@ export const endpoints: readonly Endpoint[] = [
       messages: [{ role: "user", content }],
     }),
     text(json) {
-      const found = json as Loose;
+      const found = json as LooseJson;
       return textAt(found["delta"]?.["text"] ?? found["content"]?.[0]?.["text"]);
     },
     endMarker: "message_stop",
@@ -70,12 +70,12 @@ export const endpoints: readonly Endpoint[] = [
     headers: { "x-goog-api-key": "sandbox" },
     body: (text) => ({ contents: [{ role: "user", parts: [{ text }] }] }),
     text: (json) =>
-      textAt((json as Loose)["candidates"]?.[0]?.["content"]?.["parts"]?.[0]?.["text"]),
+      textAt((json as LooseJson)["candidates"]?.[0]?.["content"]?.["parts"]?.[0]?.["text"]),
     endMarker: "finishReason",
   },
 ];
 
-interface Sent {
+interface SendOptions {
   readonly url: string;
   readonly endpoint: Endpoint;
   readonly text: string;
@@ -83,7 +83,7 @@ interface Sent {
   readonly signal?: AbortSignal;
 }
 
-export const send = ({ url, endpoint, text, stream, signal }: Sent): Promise<Response> =>
+export const send = ({ url, endpoint, text, stream, signal }: SendOptions): Promise<Response> =>
   fetch(url + (stream ? endpoint.streamPath : endpoint.path), {
     method: "POST",
     headers: { "content-type": "application/json", ...endpoint.headers },
