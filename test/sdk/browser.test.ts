@@ -46,22 +46,22 @@ const html = `<!doctype html><meta charset="utf-8">
   <script type="importmap">{"imports": {"openai": "/openai/index.mjs", "#x509-transport-state": "/openai/internal/auth/x509-transport-state.mjs"}}</script>
   <script type="module">${program}</script>`;
 
-type Told = Readonly<Record<string, unknown>>;
+type PageReport = Readonly<Record<string, unknown>>;
 
 /** Serves the page, and resolves with its report. */
 async function openPage(target: {
   url: string;
   key: string;
-}): Promise<{ origin: string; told: Promise<Told>; close(): void }> {
-  let report: (told: Told) => void;
-  const told = new Promise<Told>((resolve) => (report = resolve));
+}): Promise<{ origin: string; told: Promise<PageReport>; close(): void }> {
+  let report: (pageReport: PageReport) => void;
+  const pageReport = new Promise<PageReport>((resolve) => (report = resolve));
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://page").pathname);
     const file = path.startsWith("/openai/") ? join(sdk, path.slice("/openai/".length)) : "";
     if (path === "/report") {
       let text = "";
       request.on("data", (bytes: Buffer) => (text += bytes.toString()));
-      request.on("end", () => report(JSON.parse(text) as Told));
+      request.on("end", () => report(JSON.parse(text) as PageReport));
       response.end();
     } else if (path === "/target") response.end(JSON.stringify(target));
     else if (path === "/") response.setHeader("content-type", "text/html").end(html);
@@ -72,7 +72,7 @@ async function openPage(target: {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    told,
+    told: pageReport,
     close() {
       server.close();
       server.closeAllConnections();
@@ -80,8 +80,8 @@ async function openPage(target: {
   };
 }
 
-/** Loads a page in a browser until `told` resolves. */
-async function browse(url: string, told: Promise<Told>): Promise<Told> {
+/** Loads a page in a browser until its report arrives. */
+async function browse(url: string, pageReport: Promise<PageReport>): Promise<PageReport> {
   const child = spawn(
     chromium!,
     [
@@ -97,7 +97,7 @@ async function browse(url: string, told: Promise<Told>): Promise<Told> {
   const gone = once(child, "exit");
   try {
     return await Promise.race([
-      told,
+      pageReport,
       gone.then(() => Promise.reject(new Error("the browser ended"))),
     ]);
   } finally {
@@ -113,7 +113,7 @@ describe.skipIf(chromium === undefined)("a page of another origin", () => {
   beforeAll(async () => (page = await openPage(target)));
   afterAll(() => page.close());
 
-  const load = async (origin: string): Promise<Told> => {
+  const load = async (origin: string): Promise<PageReport> => {
     gateway = await startTestGateway({
       config: `cors: { origins: ["${origin}"] }`,
       sandbox: "on",

@@ -29,7 +29,7 @@ const paramsOf = (ask: Ask) => ({
   }),
 });
 
-function tell(completion: ChatCompletion, pieces: number): Told {
+function toAnswer(completion: ChatCompletion, pieces: number): Told {
   const { message, finish_reason: finish } = completion.choices[0]!;
   const calls = (message.tool_calls ?? []).filter((call) => call.type === "function");
   return {
@@ -54,7 +54,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
     ...(fetch && { fetch }),
   });
   return {
-    ask: async (ask) => tell(await client.chat.completions.create(paramsOf(ask)), 1),
+    ask: async (ask) => toAnswer(await client.chat.completions.create(paramsOf(ask)), 1),
     async stream(ask, leaveAfter = Infinity) {
       const stream_options = { include_usage: true };
       const stream = client.chat.completions.stream({ ...paramsOf(ask), stream_options });
@@ -64,7 +64,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
         pieces += 1;
         if (pieces === leaveAfter) stream.abort();
       }
-      return tell(await stream.finalChatCompletion(), pieces);
+      return toAnswer(await stream.finalChatCompletion(), pieces);
     },
     async answer(ask, told, results) {
       const turn = told.turn as Turn;
@@ -77,7 +77,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
           content,
         })),
       ];
-      return tell(await client.chat.completions.create({ ...paramsOf(ask), messages }), 1);
+      return toAnswer(await client.chat.completions.create({ ...paramsOf(ask), messages }), 1);
     },
   };
 }

@@ -32,7 +32,7 @@ function paramsOf(ask: Ask): GenerateContentParameters {
 }
 
 /** The sum of an answer's chunks; a whole answer is one chunk. */
-function tell(chunks: readonly GenerateContentResponse[]): Told {
+function toAnswer(chunks: readonly GenerateContentResponse[]): Told {
   const last = chunks.at(-1)!;
   const parts = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
   const spoken = parts.filter((part) => part.text && !part.thought);
@@ -58,7 +58,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
     },
   });
   return {
-    ask: async (ask) => tell([await models.generateContent(paramsOf(ask))]),
+    ask: async (ask) => toAnswer([await models.generateContent(paramsOf(ask))]),
     async stream(ask, leaveAfter = Infinity) {
       const leaving = new AbortController();
       const params = paramsOf(ask);
@@ -68,7 +68,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
         chunks.push(chunk);
         if (chunks.length === leaveAfter) leaving.abort();
       }
-      return tell(chunks);
+      return toAnswer(chunks);
     },
     async answer(ask, told, results) {
       const turn = told.turn as Content;
@@ -77,7 +77,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
         functionResponse: { ...(id && { id }), name: name!, response: { output: results[at] } },
       }));
       const contents = [userOf(ask), turn, { role: "user", parts }];
-      return tell([await models.generateContent({ ...paramsOf(ask), contents })]);
+      return toAnswer([await models.generateContent({ ...paramsOf(ask), contents })]);
     },
   };
 }

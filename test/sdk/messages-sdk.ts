@@ -38,7 +38,7 @@ function paramsOf(ask: Ask): MessageCreateParamsNonStreaming {
   };
 }
 
-function tell(message: Message, pieces: number): Told {
+function toAnswer(message: Message, pieces: number): Told {
   const texts = message.content.filter((block) => block.type === "text");
   const calls = message.content.filter((block) => block.type === "tool_use");
   return {
@@ -60,7 +60,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
     ...(fetch && { fetch }),
   });
   return {
-    ask: async (ask) => tell(await client.messages.create(paramsOf(ask)), 1),
+    ask: async (ask) => toAnswer(await client.messages.create(paramsOf(ask)), 1),
     async stream(ask, leaveAfter = Infinity) {
       const stream = client.messages.stream(paramsOf(ask));
       let pieces = 0;
@@ -69,7 +69,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
         pieces += 1;
         if (pieces === leaveAfter) stream.abort();
       }
-      return tell(await stream.finalMessage(), pieces);
+      return toAnswer(await stream.finalMessage(), pieces);
     },
     async answer(ask, told, results) {
       const turn = told.turn as Message["content"];
@@ -86,7 +86,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
           })),
         },
       ];
-      return tell(await client.messages.create({ ...paramsOf(ask), messages }), 1);
+      return toAnswer(await client.messages.create({ ...paramsOf(ask), messages }), 1);
     },
   };
 }

@@ -22,7 +22,7 @@ const paramsOf = (ask: Ask) => ({
   }),
 });
 
-function tell(response: Response, pieces: number): Told {
+function toAnswer(response: Response, pieces: number): Told {
   const calls = response.output.filter((item) => item.type === "function_call");
   return {
     text: response.output_text,
@@ -53,7 +53,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
     ...(fetch && { fetch }),
   });
   return {
-    ask: async (ask) => tell(await client.responses.create(paramsOf(ask)), 1),
+    ask: async (ask) => toAnswer(await client.responses.create(paramsOf(ask)), 1),
     async stream(ask, leaveAfter = Infinity) {
       const stream = client.responses.stream(paramsOf(ask));
       let pieces = 0;
@@ -63,7 +63,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
         pieces += 1;
         if (pieces === leaveAfter) stream.abort();
       }
-      return tell(await stream.finalResponse(), pieces);
+      return toAnswer(await stream.finalResponse(), pieces);
     },
     async answer(ask, told, results) {
       const turn = told.turn as Response["output"];
@@ -77,7 +77,7 @@ function connect({ url, key, retries, fetch }: Parameters<Sdk["connect"]>[0]): C
           output: results[at]!,
         })),
       ];
-      return tell(await client.responses.create({ ...paramsOf(ask), input }), 1);
+      return toAnswer(await client.responses.create({ ...paramsOf(ask), input }), 1);
     },
   };
 }

@@ -121,7 +121,7 @@ interface Scenario {
 
 export const scenarios: readonly Scenario[] = [
   {
-    title: "a plain question, answered whole under the canonical model id",
+    title: "a plain question is answered whole, under the canonical model id",
     async run(world, sdk) {
       const answer = await connect(world, sdk).ask({ text: scripted("Hi", { reply: poem }) });
       expect(answer).toMatchObject({ text: poem, calls: [], model: sdk.model });
@@ -129,7 +129,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    title: "the same, streamed in many pieces that add up to the same text",
+    title: "a plain question is answered in a stream of many chunks that add up to the text",
     async run(world, sdk) {
       const answer = await connect(world, sdk).stream({
         text: scripted("Hi", { reply: poem, chunk_chars: 3, sse_cut_bytes: 7 }),
@@ -140,7 +140,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    title: "a tool is called, its result sent back, and the answer made of it",
+    title: "a tool is called, its result is sent back, and the final answer follows",
     async run(world, sdk) {
       const connection = connect(world, sdk);
       const script = {
@@ -156,8 +156,14 @@ export const scenarios: readonly Scenario[] = [
       expect(await world.arrivals("round trip: 18 degrees")).toHaveLength(1);
     },
   },
-  { title: "two parallel tool calls, whole, both answered", run: callsInParallel("whole") },
-  { title: "two parallel tool calls, streamed, both answered", run: callsInParallel("streamed") },
+  {
+    title: "two parallel tool calls of a whole answer are both answered",
+    run: callsInParallel("whole"),
+  },
+  {
+    title: "two parallel tool calls of a stream are both answered",
+    run: callsInParallel("streamed"),
+  },
   {
     title: "a picture reaches the model byte for byte",
     looksAt: "upstream",
@@ -170,7 +176,7 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    title: "a system prompt stands where the protocol wants it",
+    title: "a system prompt is sent in the protocol's own place",
     looksAt: "upstream",
     async run(world, sdk) {
       const system = "You are a lighthouse keeper.";
@@ -180,12 +186,12 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
-    title: "usage of a whole answer is what the upstream told, and is what is charged",
+    title: "the usage of a whole answer is the upstream's, and is charged",
     looksAt: "usage",
     run: countsUsage("whole"),
   },
   {
-    title: "usage of a stream is what the upstream told, and is what is charged",
+    title: "the usage of a stream is the upstream's, and is charged",
     looksAt: "usage",
     run: countsUsage("streamed"),
   },

@@ -37,7 +37,7 @@ const newest = async (): Promise<TaskBody> => {
   return list.data[0]!;
 };
 /** The body of the request to the vendor. */
-const made = async () => {
+const vendorBody = async () => {
   const asked = await bench.received(/(generations|tasks)$/);
   return asked.find(({ body }) => body["model"] !== undefined)?.body;
 };
@@ -69,7 +69,7 @@ describe("the xAI provider of the AI SDK", () => {
     });
     // 2 seconds at the rate of 720p.
     expect(task.cost).toBe("0.14");
-    expect(await made()).toMatchObject({
+    expect(await vendorBody()).toMatchObject({
       duration: 2,
       aspect_ratio: "9:16",
       resolution: "720p",
@@ -88,7 +88,7 @@ describe("the xAI provider of the AI SDK", () => {
       download,
     });
     expect(kindOf(video)).toBe("ftyp");
-    expect(await made()).toMatchObject({
+    expect(await vendorBody()).toMatchObject({
       image: { url: expect.stringMatching(/^data:image\/png;base64,/) as string },
     });
     // One second at 480p, and one picture.
@@ -151,7 +151,12 @@ describe("the ByteDance provider of the AI SDK, on Ark's paths", () => {
       taskId: task.id,
       usage: { completion_tokens: task.usage["output_video_tokens"] },
     });
-    expect(await made()).toMatchObject({ duration: 4, ratio: "16:9", seed: 7, watermark: false });
+    expect(await vendorBody()).toMatchObject({
+      duration: 4,
+      ratio: "16:9",
+      seed: 7,
+      watermark: false,
+    });
   });
 
   it("ARK-07 ARK-12: throws on a failed task and on a refused call", async () => {
