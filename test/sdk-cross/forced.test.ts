@@ -15,13 +15,13 @@ describe("calls within one protocol that are converted anyway", () => {
 
   describe.each(protocols)("%s", (protocol) => {
     const sdk = { ...sdks[protocol], system: (text: string) => systemOf(protocol, text) };
-    const ours = () => worldOf(world, protocol);
+    const targetWorld = () => worldOf(world, protocol);
 
-    it.each(scenarios)("$title", ({ run }) => run(ours(), sdk));
+    it.each(scenarios)("$title", ({ run }) => run(targetWorld(), sdk));
     it("leaving in mid-stream stops the upstream at once and is charged", () =>
-      leavesInMidStream(ours(), sdk));
+      leavesInMidStream(targetWorld(), sdk));
     it.each(failureNames)("%s is thrown as the SDK's own error", (name) =>
-      failsAs(ours(), sdk, name),
+      failsAs(targetWorld(), sdk, name),
     );
   });
 

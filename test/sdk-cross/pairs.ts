@@ -77,20 +77,20 @@ const stopName: Readonly<Partial<Record<Protocol, string>>> = {
 };
 
 /** The gateway's reports for each call, in order, from the header or the body. */
-type Told = readonly string[][];
+type Reports = readonly string[][];
 
 /** An SDK that requests a model of another protocol, with the parameters reported as dropped. */
-function towards(sdk: Sdk, target: Protocol): { sdk: Sdk; told: () => Promise<Told> } {
+function withTarget(sdk: Sdk, target: Protocol): { sdk: Sdk; told: () => Promise<Reports> } {
   const model = sdks[target].model;
   const named = (ask: Ask): Ask => ({ model, ...ask });
   const losses: Promise<string[]>[] = [];
-  const listening: typeof fetch = async (...args) => {
+  const recordingFetch: typeof fetch = async (...args) => {
     const answer = await fetch(...args);
     losses.push(lossesOf(answer.clone()));
     return answer;
   };
   const connect: Sdk["connect"] = (options) => {
-    const connection = sdk.connect({ fetch: listening, ...options });
+    const connection = sdk.connect({ fetch: recordingFetch, ...options });
     return {
       ask: (ask) => connection.ask(named(ask)),
       stream: (ask, leaveAfter) => connection.stream(named(ask), leaveAfter),
@@ -135,28 +135,30 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
     (target) => {
       const place = protocols.indexOf(caller) + protocols.indexOf(target);
       const pair = () => {
-        const { sdk, told } = towards(sdks[caller], target);
+        const { sdk, told } = withTarget(sdks[caller], target);
         return { sdk, told, world: worldOf(world, target) };
       };
 
       it.each(turn(common, place))("$title", async ({ run }) => {
-        const { sdk, told, world: ours } = pair();
-        await run(ours, sdk);
+        const { sdk, told, world: targetWorld } = pair();
+        await run(targetWorld, sdk);
         expect((await told()).flat()).toEqual([]);
       });
 
       it.each(counting)("$title", async ({ run }) => {
-        const { sdk, told, world: ours } = pair();
-        await run(ours, sdk);
+        const { sdk, told, world: targetWorld } = pair();
+        await run(targetWorld, sdk);
         expect(await told()).toEqual([reasoningLost[caller][target] ?? []]);
       });
 
       it("a picture reaches the model byte for byte", async () => {
-        const { sdk, told, world: ours } = pair();
+        const { sdk, told, world: targetWorld } = pair();
         const picture = png();
-        const answer = await sdk.connect(ours).ask({ text: "What is this picture of?", picture });
+        const answer = await sdk
+          .connect(targetWorld)
+          .ask({ text: "What is this picture of?", picture });
         expect(answer.text).toContain("I see 1 image.");
-        const [arrival] = await ours.arrivals("What is this picture of?");
+        const [arrival] = await targetWorld.arrivals("What is this picture of?");
         expect([...objectsIn(arrival!.body)]).toContainEqual(
           expect.objectContaining(pictureOf[target](picture.toString("base64"))),
         );
@@ -164,10 +166,10 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
       });
 
       it("a system prompt is sent in the upstream's own place", async () => {
-        const { sdk, told, world: ours } = pair();
+        const { sdk, told, world: targetWorld } = pair();
         const system = "You are a lighthouse keeper.";
-        await sdk.connect(ours).ask({ text: "Who are you?", system });
-        const [arrival] = await ours.arrivals(system);
+        await sdk.connect(targetWorld).ask({ text: "Who are you?", system });
+        const [arrival] = await targetWorld.arrivals(system);
         expect(arrival!.body).toMatchObject(systemOf(target, system));
         expect(await told()).toEqual([[]]);
       });
@@ -175,14 +177,14 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
       describeStopping(caller, target, pair);
 
       it("a tool loop of a reasoning model ends with an answer", async () => {
-        const { sdk, told, world: ours } = pair();
+        const { sdk, told, world: targetWorld } = pair();
         const script = {
           reasoning: "A city is asked for.",
           tool_calls: [{ name: "weather", arguments: { city: "Bonn" } }],
           next: { reply: "Rain." },
         };
         const ask = { text: scripted("Think!", script), tools: [weather], reasons: true };
-        const connection = sdk.connect(ours);
+        const connection = sdk.connect(targetWorld);
         const first = await connection.stream(ask);
         expect(first.calls).toEqual(script.tool_calls);
         expect(await connection.answer(ask, first, ["wet"])).toMatchObject({ text: "Rain." });
@@ -194,13 +196,13 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
       });
 
       it("leaving in mid-stream stops the upstream at once and is charged", async () => {
-        const { sdk, world: ours } = pair();
-        await leavesInMidStream(ours, sdk);
+        const { sdk, world: targetWorld } = pair();
+        await leavesInMidStream(targetWorld, sdk);
       });
 
       it.each(turn(failureNames, place))("%s is thrown as the SDK's own error", async (name) => {
-        const { sdk, world: ours } = pair();
-        await failsAs(ours, sdk, name);
+        const { sdk, world: targetWorld } = pair();
+        await failsAs(targetWorld, sdk, name);
       });
     },
   );
@@ -208,7 +210,7 @@ export function describeCrossings(caller: Protocol, turn: Turn): void {
 
 interface Pair {
   readonly sdk: Sdk;
-  readonly told: () => Promise<Told>;
+  readonly told: () => Promise<Reports>;
   readonly world: World;
 }
 
@@ -234,7 +236,7 @@ function describeStopping(caller: Protocol, target: Protocol, pair: () => Pair):
   if (name === undefined) return;
   const asked =
     target === "responses"
-      ? (["TXT-14 TXT-15: stop sequences are lost, and told", losesStop] as const)
+      ? (["TXT-14 TXT-15: stop sequences are dropped and reported", losesStop] as const)
       : (["stop sequences end the text", endsAtStop] as const);
   it.each([asked])("%s", (_title, run) => run(pair(), name));
 }
