@@ -124,10 +124,10 @@ it("a process killed in the middle of the baseline leaves nothing behind, and th
       stdio: ["ignore", "pipe", "ignore"],
     });
     // The process prints nothing until it has the schema, or has failed.
-    let said = "";
-    started.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
+    let output = "";
+    started.stdout.on("data", (bytes: Buffer) => (output += bytes.toString()));
     const waiting = await eventually(async () => {
-      expect(said).toBe("");
+      expect(output).toBe("");
       const [row] = await database.query<{ pid: number }>(
         `select pid from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and query like '%create table usage_folds%'`,

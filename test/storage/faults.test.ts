@@ -48,13 +48,14 @@ it("a statement with an error of its own is not treated as an outage", async () 
 });
 
 /** Blocks the process, so that data from the server waits in the socket. */
-const stall = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const blockProcess = (ms: number) =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 it("T67: an error of a connection that the server's own timeout ended counts as transient", async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
   await database.query("set idle_session_timeout = '20ms'");
-  stall(200);
+  blockProcess(200);
   const idle = await database.query("select 1", []).catch((error: unknown) => error);
   const long = await database
     .transaction(async (tx) => {

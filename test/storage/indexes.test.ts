@@ -8,7 +8,7 @@ import { describeDatabase, sharedPostgres, silentLog } from "../support/postgres
 
 const names = Object.keys(laterIndexes);
 
-const whole = async (database: Database): Promise<string[]> => {
+const validIndexes = async (database: Database): Promise<string[]> => {
   const rows = await database.query<{ name: string }>(
     `select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
      where c.relname = any($1) and i.indisvalid order by 1`,
@@ -29,13 +29,16 @@ describeDatabase("indexes of large tables", (open) => {
   it("are built once, and an invalid one is built again", async () => {
     const database = await open();
     expect(await makeIndexes(database)).toEqual(names);
-    expect([await whole(database), await makeIndexes(database)]).toEqual([names.toSorted(), []]);
+    expect([await validIndexes(database), await makeIndexes(database)]).toEqual([
+      names.toSorted(),
+      [],
+    ]);
     await database.query(
       "update pg_index set indisvalid = false where indexrelid = 'tasks_by_model'::regclass",
     );
-    expect(await whole(database)).not.toContain("tasks_by_model");
+    expect(await validIndexes(database)).not.toContain("tasks_by_model");
     expect(await makeIndexes(database)).toEqual(["tasks_by_model"]);
-    expect(await whole(database)).toEqual(names.toSorted());
+    expect(await validIndexes(database)).toEqual(names.toSorted());
   });
 
   it("find tasks of a rare model without reading those of other models", async () => {
@@ -98,19 +101,19 @@ it("indexes are built while others write, by one of two processes, and a gateway
         : undefined,
     "the writer",
   );
-  let goesOn = true;
-  const made = makeIndexes(one, () => goesOn);
+  let isRunning = true;
+  const made = makeIndexes(one, () => isRunning);
   await eventually(async () => ((await building()).length > 0 ? true : undefined), "the building");
   // Another gateway writes meanwhile, and builds nothing.
   await addTasks(two, 1, "acme/clip");
   expect(await makeIndexes(two)).toEqual([]);
-  goesOn = false;
+  isRunning = false;
   expect(await made).toEqual([]);
   end();
   await writing;
   // The server finishes the build by itself.
   await eventually(
-    async () => ((await whole(two)).includes("tasks_by_model") ? true : undefined),
+    async () => ((await validIndexes(two)).includes("tasks_by_model") ? true : undefined),
     "the index",
   );
   await Promise.all([one.close(), two.close()]);

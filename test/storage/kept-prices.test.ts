@@ -21,7 +21,7 @@ const undo = [
   }),
 ];
 
-describeDatabase("prices kept with calls, in a log of before it had parts", (open) => {
+describeDatabase("the migration that stores prices, on a log without parts", (open) => {
   it("the table that becomes the first part gets the column too, and its rows read as before", async () => {
     const database = await open();
     const [end] = await database.query<{ low: string }>(

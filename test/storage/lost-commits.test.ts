@@ -3,11 +3,16 @@ import { expect, it } from "vitest";
 import { CommitTracker, type LostCommits } from "../../src/storage/index.ts";
 
 /** A batch of a lane, its row's number before, and whether the batch wrote anything. */
-type Noted = readonly [lane: number, number: number, before: bigint | null, isWritten: boolean];
+type NotedBatch = readonly [
+  lane: number,
+  number: number,
+  before: bigint | null,
+  isWritten: boolean,
+];
 
-it.each<[string, readonly Noted[], readonly LostCommits[]]>([
+it.each<[string, readonly NotedBatch[], readonly LostCommits[]]>([
   [
-    "each after the other",
+    "batches one after another lose nothing",
     [
       [1, 1, null, true],
       [1, 2, 1n, true],
@@ -16,7 +21,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [],
   ],
   [
-    "sendings whose answers nobody heard",
+    "retries without answers lose nothing",
     [
       [1, 1, null, true],
       [1, 4, 3n, true],
@@ -25,7 +30,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
   ],
   // The first batch was in flight without an answer when the third found its row locked, and then written.
   [
-    "one that was overtaken",
+    "an overtaken batch is not lost",
     [
       [1, 3, null, false],
       [1, 4, 1n, true],
@@ -33,7 +38,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [],
   ],
   [
-    "a lane that is new beside another",
+    "a new lane beside another loses nothing",
     [
       [1, 5, 4n, true],
       [2, 1, null, true],
@@ -41,7 +46,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [],
   ],
   [
-    "nothing since, where nothing is said",
+    "a batch that wrote nothing is not missed",
     [
       [1, 3, 2n, true],
       [1, 4, 3n, false],
@@ -50,7 +55,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [],
   ],
   [
-    "two lost",
+    "two lost batches are reported",
     [
       [1, 5, 4n, true],
       [1, 6, 3n, true],
@@ -58,7 +63,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [{ batches: 2 }],
   ],
   [
-    "found out by one that has nothing to say",
+    "a loss is found by a batch that writes nothing",
     [
       [1, 5, 4n, true],
       [1, 6, 4n, false],
@@ -66,7 +71,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [{ batches: 1 }],
   ],
   [
-    "the lane itself",
+    "a lost lane is reported without a number of batches",
     [
       [1, 5, 4n, true],
       [1, 6, null, true],
@@ -74,7 +79,7 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     [{ batches: undefined }],
   ],
   [
-    "told once for all lanes",
+    "a loss in several lanes is reported once",
     [
       [1, 5, 4n, true],
       [2, 9, 8n, true],
@@ -83,15 +88,15 @@ it.each<[string, readonly Noted[], readonly LostCommits[]]>([
     ],
     [{ batches: 2 }],
   ],
-])("T65 T67: %s", async (_, noted, lost) => {
+])("T65 T67: %s", async (_, batches, lost) => {
   const reported: LostCommits[] = [];
   let back = 0;
-  const confirmed = new CommitTracker({
+  const tracker = new CommitTracker({
     giveBack: async () => void (back += 1),
     onLost: (one) => reported.push(one),
   });
-  for (const [lane, number, before, isWritten] of noted)
-    await confirmed.note({ lane, number }, before, isWritten).catch(() => undefined);
+  for (const [lane, number, before, isWritten] of batches)
+    await tracker.note({ lane, number }, before, isWritten).catch(() => undefined);
   expect(reported).toEqual(lost);
   expect(back).toBe(lost.length);
 });

@@ -38,9 +38,9 @@ const waitingSql =
 
 it("while a report blocks a migration, calls go on and the log names the report; the migration runs once it ends", async () => {
   const report = await startReport();
-  const told: [object, string][] = [];
+  const warnings: [object, string][] = [];
   const migrated = migrate(database, {
-    warn: (fields: object, message: string) => void told.push([fields, message]),
+    warn: (fields: object, message: string) => void warnings.push([fields, message]),
   });
   await eventually(
     async () => (await database.query(waitingSql)).length > 0,
@@ -48,8 +48,8 @@ it("while a report blocks a migration, calls go on and the log names the report;
   );
   // Like a call that writes its row.
   await database.query("select 1 from requests limit 1");
-  await eventually(() => told.length > 0, "a word in the log");
-  expect(told).toEqual([
+  await eventually(() => warnings.length > 0, "a word in the log");
+  expect(warnings).toEqual([
     [
       {
         oldest_transaction: {

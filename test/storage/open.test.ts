@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { describeDatabase } from "../support/postgres.ts";
 
-describeDatabase("database", (open) => {
+describeDatabase("a database", (open) => {
   it("returns int8 as bigint, timestamptz as Date, jsonb parsed, date as text", async () => {
     const database = await open();
     const rows = await database.query(

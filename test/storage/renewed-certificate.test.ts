@@ -70,7 +70,7 @@ async function certify(authority: TestAuthority): Promise<void> {
 }
 
 const cut = () => plain.query("select pg_terminate_backend(pid) from pg_stat_ssl where ssl", []);
-const asks = async (): Promise<string> => {
+const connectionState = async (): Promise<string> => {
   try {
     const [row] = await secure.query<{ ssl: boolean }>(
       "select ssl from pg_stat_ssl where pid = pg_backend_pid()",
@@ -82,10 +82,13 @@ const asks = async (): Promise<string> => {
 };
 
 it("an authority's file that is renewed in place applies to the next connection", async () => {
-  expect(await asks()).toBe("ssl true");
+  expect(await connectionState()).toBe("ssl true");
   await certify(makeAuthority());
   await cut();
-  await eventually(async () => (await asks()) === "ssl true", "a connection by the new authority");
+  await eventually(
+    async () => (await connectionState()) === "ssl true",
+    "a connection by the new authority",
+  );
 });
 
 it("while an authority's file is missing, connections use its last content", async () => {
@@ -100,31 +103,34 @@ it("while an authority's file is missing, connections use its last content", asy
   renameSync(file, `${file}.away`);
   await cut();
   expect((await ended).map(({ status }) => status)).toContain("rejected");
-  await eventually(async () => (await asks()) === "ssl true", "a connection without the file");
+  await eventually(
+    async () => (await connectionState()) === "ssl true",
+    "a connection without the file",
+  );
   expect(warned).toContain("a file of DATABASE_URL cannot be read; what it said before counts");
   renameSync(`${file}.away`, file);
   await certify(makeAuthority());
   await cut();
   await eventually(
-    async () => (await asks()) === "ssl true",
+    async () => (await connectionState()) === "ssl true",
     "a connection by the newest authority",
   );
 });
 
 it.each(["ssl=true", "ssl=0", "sslmode=no-verify", "sslnegotiation=direct&sslmode=require"])(
   "a missing authority's file does not change the other settings of the URL: %s",
-  (beside) => {
+  (parameters) => {
     const path = join(temporaryDirectory(), "authority.pem");
     writeFileSync(path, makeAuthority().cert);
-    const connectionString = `postgres://u:p@127.0.0.1/d?${beside}&sslrootcert=${path}&application_name=a%20b`;
+    const connectionString = `postgres://u:p@127.0.0.1/d?${parameters}&sslrootcert=${path}&application_name=a%20b`;
     const client = clientWithCachedTlsFiles({ warn: () => undefined });
-    const made = () => {
+    const settingsOf = () => {
       const { ssl, connectionParameters } = new client({ connectionString }) as unknown as Made;
       return { ssl, ...connectionParameters };
     };
-    const before = made();
+    const before = settingsOf();
     renameSync(path, `${path}.away`);
-    expect(made()).toEqual(before);
+    expect(settingsOf()).toEqual(before);
   },
 );
 

@@ -7,7 +7,7 @@ import { sharedPostgres, silentLog } from "../support/postgres.ts";
 const at = new Date("2026-11-02T10:00:00.123Z");
 
 /** A database whose owner has settings that our statements cannot work with. */
-async function otherwiseMinded(): Promise<string> {
+async function withOtherDefaults(): Promise<string> {
   const url = await (await sharedPostgres()).createMigrated();
   const database = await openDatabase({ url, log: silentLog });
   for (const setting of ["jit = on", "datestyle = 'SQL, DMY'"])
@@ -20,7 +20,7 @@ const readSession = (session: Queryable): Promise<object[]> =>
   session.query("select current_setting('jit') as jit, $1::timestamptz as at", [at]);
 
 it("a connection turns JIT off and reads timestamps, even if the database has other defaults", async () => {
-  const url = await otherwiseMinded();
+  const url = await withOtherDefaults();
   const database = await openDatabase({ url, log: silentLog });
   onTestFinished(() => database.close());
   expect(await readSession(database)).toEqual([{ jit: "off", at }]);

@@ -37,7 +37,7 @@ describe("T73: a committed change whose confirmation cannot be requested", () =>
   it.each<[string, Listener["listeners"], () => Promise<never[]>]>([
     ["the database is away", () => Promise.reject(away), () => Promise.reject(away)],
     ["no connection is free", () => new Promise(() => undefined), async () => []],
-    ["the question cannot be sent", async () => ["1", "2"], () => Promise.reject(away)],
+    ["the request cannot be sent", async () => ["1", "2"], () => Promise.reject(away)],
   ])("is answered after a second: %s", async (_why, listeners, query) => {
     const ms = await settledMs(signalsOver(listeners, query));
     expect(ms).toBeGreaterThan(900);

@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.end();
 });
 
-async function openMade(name: string, how: string): Promise<Database> {
+async function openWithOrder(name: string, how: string): Promise<Database> {
   await server.query(`create database order_${name} template template0 ${how}`);
   const database = await openDatabase({ url: url(`order_${name}`), log: silentLog });
   opened.push(database);
@@ -30,7 +30,7 @@ async function openMade(name: string, how: string): Promise<Database> {
 }
 
 /** A database with our schema whose collation is changed directly, as if it were older than the check. */
-async function czechSince(): Promise<string> {
+async function withCzechCollation(): Promise<string> {
   const made = new URL(await (await sharedPostgres()).createMigrated());
   await server.query(
     "update pg_database set datlocprovider = 'i', datlocale = 'cs' where datname = $1",
@@ -46,7 +46,7 @@ describe("the order of text in a database", () => {
     ["english", icu("en-US"), { locale: "en-US", isBytes: false }],
     ["german", icu("de"), { locale: "de", isBytes: false }],
   ])("%s keeps ids in the order of time", async (name, how, expected) => {
-    const database = await openMade(name, how);
+    const database = await openWithOrder(name, how);
     expect(await readTextOrder(database)).toEqual({
       keepsTime: true,
       locale: expect.any(String),
@@ -62,7 +62,7 @@ describe("the order of text in a database", () => {
   ])(
     "%s does not keep ids in the order of time, so no schema is made (%s, %s)",
     async (name, locale) => {
-      const database = await openMade(name, icu(locale));
+      const database = await openWithOrder(name, icu(locale));
       expect(await readTextOrder(database)).toEqual({ keepsTime: false, locale, isBytes: false });
       await expect(migrate(database)).rejects.toMatchObject({
         name: "SchemaError",
@@ -77,7 +77,7 @@ describe("the order of text in a database", () => {
 
   it("is reported by doctor and at each start if the schema exists already", async () => {
     const environment = {
-      DATABASE_URL: await czechSince(),
+      DATABASE_URL: await withCzechCollation(),
       TOLLGATE_DATA_DIR: temporaryDirectory(),
     };
     const { code, stdout } = await tollgate(["doctor"], environment);
@@ -85,9 +85,9 @@ describe("the order of text in a database", () => {
     expect(code).toBe(1);
     const gateway = startTollgate(["serve"], { ...environment, PORT: "0" }, "pipe");
     onTestFinished(() => void gateway.kill());
-    let said = "";
+    let output = "";
     for (const stream of [gateway.stdout!, gateway.stderr!])
-      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await expect.poll(() => said).toContain("not in the order of their time");
+      stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    await expect.poll(() => output).toContain("not in the order of their time");
   });
 });
