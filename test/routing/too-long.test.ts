@@ -13,7 +13,7 @@ const item = {
   id: "msg_1",
   role: "assistant",
   status: "completed",
-  content: content,
+  content,
 };
 const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
 
