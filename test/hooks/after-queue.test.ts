@@ -67,7 +67,7 @@ function queueOf(hooks: readonly OpenHook[], budget = budgetOf()) {
 
 const moments = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-it("a dead hook takes no other hook's room", async () => {
+it("a dead hook takes no queue slots from another hook", async () => {
   const [dead, live] = [held("dead"), held("live")];
   const { queue, countOf } = queueOf([dead.hook, live.hook]);
   for (let at = 0; at < 1_500; at += 1) {
@@ -82,7 +82,7 @@ it("a dead hook takes no other hook's room", async () => {
   expect(countOf("live heard")).toBe(1_500);
 });
 
-it("long texts are bounded too, and there is room again when they were heard", async () => {
+it("queued texts are limited in bytes, and delivered events make room for new ones", async () => {
   const [one, other] = [held("one"), held("other")];
   const { queue, countOf } = queueOf([one.hook, other.hook]);
   const long = "x".repeat(200_000);
@@ -100,7 +100,7 @@ it("long texts are bounded too, and there is room again when they were heard", a
   expect(one.asked.map(({ id }) => id)).toEqual(["last"]);
 });
 
-it("what waits counts as bodies under way do, and has no room where they take all of it", async () => {
+it("queued events count against the budget of bodies in flight, and are dropped while that budget is full", async () => {
   const { hook, asked } = held("one");
   const budget = new ByteBudget(16 * 1024 * 1024);
   const { queue, countOf } = queueOf([hook], budget);
@@ -121,7 +121,7 @@ it("what waits counts as bodies under way do, and has no room where they take al
   expect(budget.heldBytes).toBe(16 * 1024 * 1024 - 100_000);
 });
 
-it("the end waits until all was heard, failures too, and no longer", async () => {
+it("closing waits until all queued events are delivered or failed, and no longer", async () => {
   const { hook, asked } = held("one");
   const { queue, failures } = queueOf([hook]);
   const beganMs = performance.now();
@@ -139,7 +139,7 @@ it("the end waits until all was heard, failures too, and no longer", async () =>
   expect(performance.now() - beganMs).toBeLessThan(2_500);
 });
 
-it("a hook that never answers holds the end for three seconds at most", async () => {
+it("a hook that never answers delays the close by three seconds at most", async () => {
   const { hook } = held("one");
   const { queue } = queueOf([hook]);
   queue.add(hook, ended("a"));

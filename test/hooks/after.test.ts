@@ -35,7 +35,7 @@ const heard = (id: string) =>
 const text = 'Hello\n#sandbox {"reply":"Good morning"}';
 
 it.each(inBothForms(text))(
-  "$endpoint, stream $stream: status, usage, charge and text",
+  "an ended call of $endpoint, stream $stream, is reported with its status, usage, charge and text",
   async (call) => {
     const { bench } = hooked;
     const answer = await bench.post(call.path, call.body);
@@ -68,7 +68,7 @@ it.each(inBothForms(text))(
   },
 );
 
-it("a call that failed is heard of too, with its code", async () => {
+it("a failed call is reported too, with its error code", async () => {
   const answer = await hooked.bench.post("/v1/chat/completions", {
     model: "no/such",
     messages: [{ role: "user", content: "Hi" }],
@@ -83,7 +83,7 @@ it("a call that failed is heard of too, with its code", async () => {
   expect(event["charge_usd"]).toMatch(/^0/);
 });
 
-it("a long text is cut and named; what goes to the caller is not", async () => {
+it("a long answer text is cut in the event, which names the cut field; the caller gets all of it", async () => {
   const reply = "word ".repeat(80_000);
   const answer = await hooked.bench.post("/v1/chat/completions", {
     model: "sandbox/chat",
@@ -95,7 +95,7 @@ it("a long text is cut and named; what goes to the caller is not", async () => {
   expect((event["answer"] as { text: string }).text).toHaveLength(256 * 1024);
 });
 
-it("of a stream too, and there is no more of it than the cut says", async () => {
+it("a long streamed text is cut to 256 KB in the event", async () => {
   const reply = "word ".repeat(60_000);
   const answer = await hooked.bench.post("/v1/chat/completions", {
     model: "sandbox/chat",
@@ -108,7 +108,7 @@ it("of a stream too, and there is no more of it than the cut says", async () => 
   expect((event["answer"] as { text: string }).text).toBe(reply.slice(0, 256 * 1024));
 });
 
-it("an image and a task are heard of when they have ended", async () => {
+it("an image call and a task are reported after they have ended", async () => {
   const { bench } = hooked;
   const answer = await bench.post("/v1/images/generations", {
     model: "sandbox/image-model-a",
@@ -129,7 +129,7 @@ it("an image and a task are heard of when they have ended", async () => {
   expect(parseUsd(ended["charge_usd"] as string)).toBeGreaterThan(0n);
 });
 
-it("numbers that no double holds have the digits that their caller wrote", async () => {
+it("a number that no double can hold reaches the hook with the digits of the caller", async () => {
   const { bench, hook } = hooked;
   const seed = "9223372036854775807";
   const answer = await fetch(`${bench.url}/v1/chat/completions`, {
@@ -142,7 +142,7 @@ it("numbers that no double holds have the digits that their caller wrote", async
   expect(hook.requests).toHaveLength(1);
 });
 
-it("of a member's key each event names the member, that of a task too", async () => {
+it("events of calls and tasks of a member's key name the member", async () => {
   const { bench } = hooked;
   const owned = { workspaceId: bench.workspaceId, name: "hers", createdBy: "user_7" };
   const { key } = await createKey(await bench.hand(), owned);
@@ -179,4 +179,4 @@ it.each([
   await expect.poll(async () => (await fetch(`${bench.url}/metrics`)).text()).toMatch(failed);
 });
 
-it("in the end the books agree", () => expectBooks(hooked.bench));
+it("the ledger has no differences after all these calls", () => expectBooks(hooked.bench));

@@ -62,8 +62,8 @@ function asked({ path, body, stream }: (typeof callers)[number], text: string) {
     : ([path, body(text, { stream: true })] as const);
 }
 
-describe.each(callers)("$endpoint, stream $stream", (caller) => {
-  it("is sent as its caller wrote it, signed, without the key", async () => {
+describe.each(callers)("a call of $endpoint, stream $stream", (caller) => {
+  it("reaches the hook as its caller wrote it, signed, without the key", async () => {
     const [path, body] = asked(caller, "Hello");
     const answer = await post(path, body);
     expect(answer.status).toBe(200);
@@ -85,7 +85,7 @@ describe.each(callers)("$endpoint, stream $stream", (caller) => {
     expect(said).not.toContain(hooked.bench.key);
   });
 
-  it("changed: the vendor gets the change, the caller is told which field", async () => {
+  it("is sent to the vendor as the hook changed it, and its answer names the changed field", async () => {
     hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
     await hooked.bench.received(/./);
     const [path, body] = asked(caller, "secret words");
@@ -105,7 +105,7 @@ describe.each(callers)("$endpoint, stream $stream", (caller) => {
     });
   });
 
-  it("refused: in the caller's own shape, nothing asked, nothing charged", async () => {
+  it("is answered 403 in its own protocol if the hook refuses it; no vendor is called and nothing is charged", async () => {
     const before = await charges(hooked.bench);
     await hooked.bench.received(/./);
     hooked.hook.answer(decide(() => ({ action: "refuse", message: "No names.", code: "pii" })));
@@ -124,7 +124,7 @@ describe.each(callers)("$endpoint, stream $stream", (caller) => {
   });
 });
 
-it("the log and the metrics tell of a refusal", async () => {
+it("the request log and the metrics show a refusal", async () => {
   hooked.hook.answer(decide(() => ({ action: "refuse" })));
   const answer = await post(chatPath, chat("Hello"));
   const error = await refusalOf(answer);
@@ -187,7 +187,7 @@ describe("a hook that fails", () => {
   ];
 
   it.each(lies)(
-    "and %s: the call is refused within the deadline, uncharged",
+    "gets the call refused with 503 within the deadline, uncharged, if it %s",
     async (_what, lie) => {
       const before = await charges(hooked.bench);
       hooked.hook.answer(lie);
@@ -201,7 +201,7 @@ describe("a hook that fails", () => {
     },
   );
 
-  it("and is lenient: the call goes on as it was, and the log says so", async () => {
+  it("leaves the call unchanged if `on_failure` is `allow`, and the log names the failure", async () => {
     hooked.hook.answer((request, response) =>
       (request.path === "/lenient" ? json({}, 500) : allow)(request, response),
     );
@@ -218,8 +218,8 @@ describe("a hook that fails", () => {
   });
 });
 
-describe("a change is checked like a caller's body", () => {
-  it("the next hook sees it", async () => {
+describe("a body that a hook changed", () => {
+  it("reaches the next hook as changed", async () => {
     hooked.hook.answer(
       decide(({ hook, body }) =>
         hook === "guard" ? { action: "change", body: redacted(body) } : { action: "allow" },
@@ -231,7 +231,7 @@ describe("a change is checked like a caller's body", () => {
     expect(second!.text).toContain("[gone]");
   });
 
-  it("T76: a fallback gets what the hook made of it, and the hook is asked once", async () => {
+  it("T76: is also sent to a fallback, and the hook is called only once", async () => {
     hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
     await hooked.bench.received(/./);
     const failing = `secret words\n#sandbox ${JSON.stringify({ status: 500, times: 1 })}`;
@@ -247,7 +247,7 @@ describe("a change is checked like a caller's body", () => {
     expect(hooked.hook.requests).toHaveLength(1);
   });
 
-  it("a field out of its domain is refused", async () => {
+  it("is refused with 400 if a field is out of its domain", async () => {
     hooked.hook.answer(
       decide(({ body }) => ({ action: "change", body: { ...body, temperature: 99 } })),
     );
@@ -256,7 +256,7 @@ describe("a change is checked like a caller's body", () => {
     expect(await refusalOf(answer)).toMatchObject({ param: "temperature" });
   });
 
-  it("another model obeys the key's allowlist", async () => {
+  it("is refused with 403 if its new model is not on the key's allowlist", async () => {
     const { database } = hooked.bench;
     const context = { database, clock: systemClock };
     const [key] = await database.query<{ id: string }>(
@@ -273,7 +273,7 @@ describe("a change is checked like a caller's body", () => {
     await changeKey(context, key!, { modelAllowlist: [] });
   });
 
-  it("a long text in another alphabet may be changed too: lengths are of bytes", async () => {
+  it("may hold a long text in another alphabet: limits count bytes", async () => {
     hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
     const answer = await post(chatPath, chat(`secret words ${"字".repeat(1_200_000)}`));
     // The text is too long for the model; the gateway reports that after it has asked the hook.
@@ -283,7 +283,7 @@ describe("a change is checked like a caller's body", () => {
     expect(row["explanation"]).toMatchObject({ hooks: [{ hook: "guard", outcome: "changed" }] });
   });
 
-  it("another model takes the place of those that the caller's header names", async () => {
+  it("replaces the caller's fallback models if it names another model", async () => {
     const headers = { "x-gw-fallback-models": "sandbox/messages" };
     const script = { status: 500, only: ["chat"] };
     const failing = chat(`Hello\n#sandbox ${JSON.stringify(script)}`, {
@@ -301,7 +301,7 @@ describe("a change is checked like a caller's body", () => {
     expect(row["notes"]).toContain('x-gw-fallback-models: removed by the hook "guard"');
   });
 
-  it("what a hook would be asked about is not sent away to be counted", async () => {
+  it("token counts of a model with a hook are estimated locally and not sent to a vendor", async () => {
     await hooked.bench.received(/./);
     const body = chat("secret words", { model: "sandbox/messages", max_tokens: 5 });
     const answer = await post("/v1/messages/count_tokens", body);
@@ -310,7 +310,7 @@ describe("a change is checked like a caller's body", () => {
     expect(hooked.hook.requests).toEqual([]);
   });
 
-  it("a member named twice is sent to the hook as the gateway reads it", async () => {
+  it("a member that stands twice in a body reaches the hook as the gateway reads it", async () => {
     const text = `{"model":"sandbox/chat","messages":[{"role":"user","content":"good"}],"messages":[{"role":"user","content":"evil"}]}`;
     const answer = await hooked.bench.post(chatPath, text);
     await answer.text();
@@ -318,7 +318,7 @@ describe("a change is checked like a caller's body", () => {
     expect(hooked.hook.requests[0]!.text).not.toContain("good");
   });
 
-  it("a model of another kind is refused, and costs nothing", async () => {
+  it("is refused without a charge if its new model is of another kind", async () => {
     const before = await charges(hooked.bench);
     hooked.hook.answer(decide(() => ({ action: "change", model: "sandbox/image-model-a" })));
     const answers = await Promise.all([
@@ -335,7 +335,7 @@ describe("a change is checked like a caller's body", () => {
     expect(await charges(hooked.bench)).toBe(before);
   });
 
-  it("an unknown key never reaches a hook", async () => {
+  it("a call with an unknown key never reaches a hook", async () => {
     const answer = await hooked.bench.send("POST", chatPath, {
       key: "gw_live_x",
       body: chat("Hi"),
@@ -345,10 +345,10 @@ describe("a change is checked like a caller's body", () => {
   });
 });
 
-describe("images and tasks", () => {
+describe("a hook before images and tasks", () => {
   const picture = { model: "sandbox/image-model-a", prompt: "secret words", size: "1024x1024" };
 
-  it("an image's prompt is changed, and its answer says so", async () => {
+  it("changes an image's prompt, and the answer names the changed field", async () => {
     hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
     await hooked.bench.received(/./);
     const answer = await post("/v1/images/generations", picture);
@@ -359,14 +359,14 @@ describe("images and tasks", () => {
     expect(sent!.body["prompt"]).toBe("[gone]");
   });
 
-  it("an image is refused", async () => {
+  it("refuses an image", async () => {
     hooked.hook.answer(decide(() => ({ action: "refuse" })));
     const answer = await post("/v1/images/generations", picture);
     expect(answer.status).toBe(403);
     expect(await refusalOf(answer)).toMatchObject({ code: "hook_refused" });
   });
 
-  it("a task is changed before it is kept, refused without a trace, and a repeat asks nobody", async () => {
+  it("changes a task before it is stored, leaves no task when it refuses, and is not called for a repeated idempotency key", async () => {
     const task = { model: "sandbox/task-image-model-1", prompt: "secret words" };
     hooked.hook.answer(decide(({ body }: Event) => ({ action: "change", body: redacted(body) })));
     const headers = { "idempotency-key": "once" };
@@ -394,4 +394,4 @@ describe("images and tasks", () => {
   });
 });
 
-it("in the end the books agree", () => expectBooks(hooked.bench));
+it("the ledger has no differences after all these calls", () => expectBooks(hooked.bench));

@@ -46,7 +46,7 @@ const say = (content: string, headers: Record<string, string> = {}) =>
     headers,
   );
 
-it("both examples do what the page says", async () => {
+it("both examples of docs/hooks.md work as the page says", async () => {
   expect(blocks.map(([, name]) => name)).toEqual(["hooks/no-cards.mjs", "guard.mjs"]);
   await bench.received(/./);
   const answer = await say("My card 4111 1111 1111 1111 is new.");

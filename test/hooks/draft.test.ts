@@ -42,15 +42,15 @@ const without =
   ({ [name]: _gone, ...rest }: Body): Body =>
     rest;
 
-describe("notes are what is another in the end", () => {
-  it("a field that one hook adds and another removes was never sent, and is not named", () => {
+describe("the notes of a draft", () => {
+  it("do not name a field that one hook adds and another removes", () => {
     const draft = draftOf('{"model":"a","messages":[]}');
     by(draft, "one", (body) => ({ ...body, user: "x" }));
     by(draft, "two", without("user"));
     expect(said(draft)).toEqual([]);
   });
 
-  it("a field that is taken out and put back is as it was", () => {
+  it("do not name a field that one hook removes and another restores", () => {
     const draft = draftOf('{"model":"a","seed":12345678901234567890}');
     by(draft, "one", without("seed"));
     by(draft, "two", (body) => ({ ...body, seed: Number("12345678901234567890") }));
@@ -58,7 +58,7 @@ describe("notes are what is another in the end", () => {
     expect(sent(draft)).toContain("12345678901234567890");
   });
 
-  it("a change of a change is one change, by the last one who made it", () => {
+  it("name only the last hook that changed a field", () => {
     const draft = draftOf('{"model":"a","user":"x","n":1}');
     by(draft, "one", (body) => ({ ...body, user: "y", n: 2 }));
     by(draft, "two", (body) => ({ ...body, user: "z" }));
@@ -68,7 +68,7 @@ describe("notes are what is another in the end", () => {
     ]);
   });
 
-  it("what a second hook removes of what the first one changed was dropped", () => {
+  it("report a field that one hook changed and a later one removed as dropped", () => {
     const draft = draftOf('{"model":"a","user":"x"}');
     by(draft, "one", (body) => ({ ...body, user: "y", more: 1 }));
     by(draft, "two", without("user"));
@@ -79,17 +79,17 @@ describe("notes are what is another in the end", () => {
   });
 });
 
-describe("a field that no hook changed is sent in the caller's own digits", () => {
+describe("a field that no hook changed keeps the caller's digits", () => {
   const digits = '"seed":12345678901234567890,"temperature":0.70000000000000000001';
 
-  it("where the body was read and written by a hook", () => {
+  it("in a body that a hook read and wrote", () => {
     const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
     by(draft, "one", (body) => ({ ...body, messages: [{ role: "user", content: "x" }] }));
     expect(sent(draft)).toContain(digits);
     expect(said(draft)).toEqual(['rewritten messages: changed by the hook "one"']);
   });
 
-  it("in what is nested, whatever the order of its members came back as", () => {
+  it("inside a nested value, even if the hook returns its members in another order", () => {
     const nested = '"metadata":{"b":12345678901234567890,"a":[0.10000000000000000001]}';
     const draft = draftOf(`{"model":"a","user":"x",${nested}}`);
     by(draft, "one", () => ({
@@ -101,7 +101,7 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
     expect(said(draft)).toEqual(['rewritten user: changed by the hook "one"']);
   });
 
-  it("where a hook changed the model alone", () => {
+  it("if a hook changed only the model", () => {
     const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
     model(draft, "one", "b");
     expect(sent(draft)).toBe(`{"model":"b","messages":[],${digits}}`);
@@ -115,7 +115,7 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
     ["redacted a text beside them", '{"content":"card 1"},', '{"content":"[gone]"},'],
     ["put a message before them", "", '{"content":"Be kind."},'],
     ["took a message away", '{"content":"a"},{"content":"b"},', '{"content":"b"},'],
-  ])("where a hook %s", (_what, before, after) => {
+  ])("if a hook %s", (_what, before, after) => {
     const draft = draftOf(`{"model":"a","messages":${conversation(before, id)}}`);
     by(draft, "one", (body) => ({
       ...body,
@@ -126,7 +126,7 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
     expect(sent(draft)).toBe(`{"model":"a","messages":${conversation(after, id)},"user":"x"}`);
   });
 
-  it("and a hook that keeps all digits says which", () => {
+  it("a hook that returns its own exact digits gets those sent", () => {
     const draft = draftOf(`{"model":"a","messages":${conversation("", id)},"seed":${id}}`);
     const own = "9223372036854775806";
     const answer = `{"action":"change","body":{"model":"a","messages":${conversation("", own)},"seed":${own}}}`;
@@ -136,7 +136,7 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
     expect(said(draft)).toHaveLength(2);
   });
 
-  it("a name of the language's own is a field like others", () => {
+  it("a member named `__proto__` is a field like others", () => {
     const draft = draftOf('{"model":"a","__proto__":{"n":1}}');
     by(draft, "one", (body) => ({ ...body, user: "x" }));
     expect(JSON.parse(sent(draft))).toEqual(
@@ -146,8 +146,8 @@ describe("a field that no hook changed is sent in the caller's own digits", () =
   });
 });
 
-describe("another model takes the place of all that the caller named", () => {
-  it("the header's, and the next hook sees none", () => {
+describe("a hook that names another model", () => {
+  it("removes the fallback models of the header, and the next hook sees none", () => {
     const draft = draftOf('{"model":"a"}', { fallbackModels: "forbidden" });
     model(draft, "one", "house");
     expect(draft.fallbackModels).toBeUndefined();
@@ -158,7 +158,7 @@ describe("another model takes the place of all that the caller named", () => {
     ]);
   });
 
-  it("those of the body, where the hook gave none of its own", () => {
+  it("removes the fallback models of the body unless it returns its own", () => {
     const draft = draftOf('{"model":"a","models":["forbidden"]}');
     model(draft, "one", "house");
     expect(sent(draft)).toBe('{"model":"house"}');
@@ -172,7 +172,7 @@ describe("another model takes the place of all that the caller named", () => {
     expect(both.changed()!.source.value).toEqual({ model: "house", models: ["other"] });
   });
 
-  it("a model in the path, and a field of that name in the body", () => {
+  it("overrides a model in the path; a body field named `model` is then a plain field", () => {
     const more = { modelInBody: false, model: "a", fallbackModels: "forbidden" };
     const draft = draftOf('{"contents":[]}', more);
     model(draft, "one", "house");
@@ -186,7 +186,7 @@ describe("another model takes the place of all that the caller named", () => {
     expect(said(same)).toEqual(['rewritten model: changed by the hook "one"']);
   });
 
-  it("the same model changes nothing", () => {
+  it("changes nothing if it names the same model", () => {
     const draft = draftOf('{"model":"a","models":["b"]}', { fallbackModels: "c" });
     model(draft, "one", "a");
     expect(draft.changed()).toMatchObject({ fallbackModels: "c", notes: [] });

@@ -86,7 +86,7 @@ describe("a module", () => {
   });
 
   it.each(["hang", "throw", "huge", "nothing", "bigint"])(
-    "%s: this call is refused, the next one is served at once",
+    'that fails a call by "%s" gets this call refused, and the next one is served at once',
     async (what) => {
       expect(await say(what)).toMatchObject({ status: 503, error: { code: "hook_failed" } });
       expect(await say("yes")).toMatchObject({ status: 200 });
@@ -94,7 +94,7 @@ describe("a module", () => {
   );
 
   it.each(["block", "exit", "late throw", "memory"])(
-    "%s: the gateway goes on meanwhile, and a new thread follows",
+    'that breaks its thread by "%s" does not stop the gateway, and a new thread replaces it',
     async (what) => {
       const failing = say(what);
       const others = await bench.post("/v1/messages", {
@@ -109,20 +109,20 @@ describe("a module", () => {
     },
   );
 
-  it("hears of calls that are over", async () => {
+  it("receives ended calls", async () => {
     const heard = /tollgate_hook_questions_total\{hook="heard",at="after",outcome="heard"\} [1-9]/;
     await expect.poll(async () => (await fetch(`${bench.url}/metrics`)).text()).toMatch(heard);
   });
 });
 
-describe("a module that cannot be loaded stops the start, by its name", () => {
+describe("a module that cannot be loaded stops the start", () => {
   it.each([
     ["a mistake of syntax", "export function before( {", /SyntaxError/],
     ["a missing import", 'import "./nowhere.mjs"; export const before = () => {};', /nowhere/],
     ["another export", "export const after = () => {};", /exports no function named before/],
     ["an error at its start", 'throw new Error("no settings");', /no settings/],
     ["an end at its start", "process.exit(0);", /thread ended/],
-  ])("%s", async (what, text, why) => {
+  ])("with the hook's name and the reason: %s", async (what, text, why) => {
     const path = module(what.replaceAll(" ", "-"), text);
     const opening = openHooks({
       hooks: [
@@ -145,7 +145,7 @@ describe("a module that cannot be loaded stops the start, by its name", () => {
     await expect(opening).rejects.toThrow(why);
   });
 
-  it("by one line, with the exit code of a wrong configuration", async () => {
+  it("with one line and exit code 2, as for a wrong configuration", async () => {
     const config = join(folder, "tollgate.yaml");
     const broken = module("not-loaded", 'throw new Error("no settings");');
     writeFileSync(config, `hooks: [{ name: broken, at: before, module: "${broken}" }]\n`);
@@ -160,4 +160,4 @@ describe("a module that cannot be loaded stops the start, by its name", () => {
   });
 });
 
-it("in the end the books agree", () => expectBooks(bench));
+it("the ledger has no differences after all these calls", () => expectBooks(bench));

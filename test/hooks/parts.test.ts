@@ -16,7 +16,7 @@ import { secret } from "./support.ts";
 
 const read = (answer: unknown) => readAnswer(Buffer.from(JSON.stringify(answer)));
 
-describe("an answer", () => {
+describe("a hook's answer", () => {
   const refused = "A rule of this gateway's operator refused the request.";
   it.each([
     [{ action: "refuse" }, { message: refused, code: undefined }],
@@ -48,7 +48,7 @@ describe("an answer", () => {
       { action: "change", body: {} },
       { model: undefined, body: {} },
     ],
-  ])("%j", (answer, meaning) => {
+  ])("%j is valid", (answer, meaning) => {
     expect(read(answer)).toEqual({ action: answer.action, ...meaning });
   });
 
@@ -60,18 +60,18 @@ describe("an answer", () => {
     [{ action: "change" }, "it changes neither body nor model"],
     [{ action: "ALLOW" }, 'its answer has no "action" of allow, refuse and change'],
     ["allow", "its answer is not one JSON object"],
-  ])("%j is none", (answer, why) => {
+  ])("%j is invalid", (answer, why) => {
     expect(() => read(answer)).toThrow(why);
   });
 
-  it("a long message is cut", () => {
+  it("is cut if its message is long", () => {
     expect(read({ action: "refuse", message: "x".repeat(2_000) })).toMatchObject({
       message: expect.stringMatching(/^x{400,500}/) as string,
     });
   });
 });
 
-describe("an address", () => {
+describe("a hook at an address", () => {
   let hook: Recorder;
   const pools = createPools();
   beforeAll(async () => {
@@ -87,20 +87,20 @@ describe("an address", () => {
     return Buffer.from(await transport.ask(question)).toString();
   };
 
-  it.each([200, 204, 299])("status %i is an answer", async (status) => {
+  it.each([200, 204, 299])("answers with status %i", async (status) => {
     hook.answer(json({ action: "allow" }, status));
     expect(await ask()).toBe(status === 204 ? "" : '{"action":"allow"}');
     expect(hook.requests.at(-1)).toMatchObject({ path: "/a?b=c", body: { x: 1 } });
   });
 
-  it.each([300, 307, 400, 404, 503])("status %i is none", async (status) => {
+  it.each([300, 307, 400, 404, 503])("fails with status %i", async (status) => {
     hook.answer(json({ action: "allow" }, status, { location: "/elsewhere" }));
     const before = hook.requests.length;
     await expect(ask()).rejects.toThrow(`it answered with status ${status}`);
     expect(hook.requests).toHaveLength(before + 1);
   });
 
-  it("one that never answers, or drips, is left when its time is over; the reason names no address", async () => {
+  it("is aborted at its timeout if it never answers, and the error names no address", async () => {
     let closed = 0;
     hook.answer((_request, response) => {
       response.on("close", () => (closed += 1));
@@ -111,7 +111,7 @@ describe("an address", () => {
     await vi.waitFor(() => expect(closed).toBe(1), { timeout: 10_000 });
   });
 
-  it("nobody there is a failure with a reason", async () => {
+  it("fails with a reason if nothing listens at its address", async () => {
     const gone = await startRecorder(json({}));
     await gone.close();
     const transport = httpHook({ url: gone.url, secret, pools, clock: systemClock });
@@ -119,13 +119,13 @@ describe("an address", () => {
     await expect(asking).rejects.toThrow(/connect|refused/i);
   });
 
-  it("a longer answer than may be is none", async () => {
+  it("fails if its answer is too long", async () => {
     hook.answer(json({ action: "allow", more: "x".repeat(100) }));
     await expect(ask(2_000, 50)).rejects.toMatchObject({ name: "HookFailedError" });
   });
 });
 
-describe("whose calls are meant", () => {
+describe("the filters of hooks", () => {
   const asked: string[] = [];
   const observed: [string, number][] = [];
   let answer: () => Promise<Uint8Array> = () => Promise.resolve(Buffer.from('{"action":"allow"}'));
@@ -189,14 +189,14 @@ describe("whose calls are meant", () => {
   const ended = { status: "succeeded", httpStatus: 200, errorCode: null, provider: null } as const;
   const over = { ...ended, usage: undefined, costNano: 0n, durationMs: 1 };
 
-  it("of nobody's: nothing is asked, and nothing waited for", () => {
+  it("leave out a call that matches no hook: no hook is called, and the call does not wait", () => {
     expect(hooks.before(call())).toBeUndefined();
     expect([hooks.asks(call()), hooks.notifies(call())]).toEqual([false, false]);
     hooks.after({ ...call(), ...over });
     expect(asked).toEqual([]);
   });
 
-  it.each(cases)("by %s", async (name, more) => {
+  it.each(cases)("select calls by %s", async (name, more) => {
     expect([hooks.asks(call(more)), hooks.notifies(call(more))]).toEqual([true, true]);
     expect(await hooks.before(call(more))).toBeUndefined();
     hooks.after({ ...call(more), ...over });
@@ -205,7 +205,7 @@ describe("whose calls are meant", () => {
     expect(observed[0]![1]).toBeLessThan(5_000);
   });
 
-  it("a gateway that is overloaded says so; that is no failure of the hook's", async () => {
+  it("an overloaded gateway answers `overloaded`, which does not count as a failure of the hook", async () => {
     const lease = { turn: () => undefined, take: () => raise(overloaded("Too much.")) };
     answer = () => Promise.resolve(Buffer.from('{"action":"change","body":{"model":"b"}}'));
     const full = call({ endpoint: "messages", lease: lease as unknown as AskedCall["lease"] });
@@ -223,7 +223,7 @@ describe("whose calls are meant", () => {
     expect(observed.map(([what]) => what)).toEqual(["before endpoint failed"]);
   });
 
-  it("a body of a change counts as a caller's does", async () => {
+  it("a body that a hook returns counts against the memory budget like a caller's", async () => {
     const taken: number[] = [];
     const lease = { turn: () => undefined, take: (bytes: number) => taken.push(bytes) };
     answer = () => Promise.resolve(Buffer.from('{"action":"change","body":{"model":"b"}}'));
@@ -239,7 +239,7 @@ function raise(error: Error): never {
   throw error;
 }
 
-it("the log has one line a second for each hook, with how many more there were", () => {
+it("each hook gets at most one log line a second, with the number of further failures", () => {
   let nowMs = 1_000;
   const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
   const lines: object[] = [];

@@ -57,25 +57,28 @@ it.each(
   calls.flatMap(([endpoint, path, body]) =>
     (["refuses", "fails"] as const).map((guard) => ({ endpoint, path, body, guard })),
   ),
-)("$endpoint, the second hook $guard: kept and told without it", async ({ path, body, guard }) => {
-  const id = await refused(guard, path, body("secret words"));
-  const told = await heard(id);
-  expect(told.text).toContain("[gone]");
-  expect(told.text).not.toContain("secret words");
-  const row = await logged(hooked.bench, id);
-  expect(row["notes"]).toEqual([expect.stringMatching(/: changed by the hook "redact"$/)]);
-  const { bench } = hooked;
-  const { database, secrets } = await bench.hand();
-  const { workspaceId } = bench;
-  const kept = await eventually(
-    () => readBodies(database, secrets, { workspaceId, id }),
-    "its kept bodies",
-  );
-  expect(kept.request).toContain("[gone]");
-  expect(kept.request).not.toContain("secret words");
-});
+)(
+  "$endpoint: if the second hook $guard, the log, kept bodies and events hold only the redacted text",
+  async ({ path, body, guard }) => {
+    const id = await refused(guard, path, body("secret words"));
+    const told = await heard(id);
+    expect(told.text).toContain("[gone]");
+    expect(told.text).not.toContain("secret words");
+    const row = await logged(hooked.bench, id);
+    expect(row["notes"]).toEqual([expect.stringMatching(/: changed by the hook "redact"$/)]);
+    const { bench } = hooked;
+    const { database, secrets } = await bench.hand();
+    const { workspaceId } = bench;
+    const kept = await eventually(
+      () => readBodies(database, secrets, { workspaceId, id }),
+      "its kept bodies",
+    );
+    expect(kept.request).toContain("[gone]");
+    expect(kept.request).not.toContain("secret words");
+  },
+);
 
-it("an image's prompt is told without it, too", async () => {
+it("the event of a refused image holds only the redacted prompt", async () => {
   const body = { model: "sandbox/image-model-a", prompt: "secret words", size: "1024x1024" };
   const told = await heard(await refused("refuses", "/v1/images/generations", body));
   expect(eventOf(told).body).toMatchObject({ prompt: "[gone]" });

@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => hooked?.hook.close());
 
 it.each(asked.map(({ path }, index) => [path, index] as const))(
-  "ERR-01: %s is answered 503 with Retry-After in its protocol (%i)",
+  "ERR-01: a call of %s that waits for a hook at the stop gets 503 with Retry-After in its protocol (%i)",
   (path, index) => {
     const [status, retryAfter, text] = answers[index]!;
     expect([status, retryAfter]).toEqual([503, "1"]);

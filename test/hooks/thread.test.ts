@@ -57,7 +57,7 @@ const ask = async (
 };
 const callsIn = (answer: string): number => (JSON.parse(answer) as { calls: number }).calls;
 
-it("a promise that never ends costs its own question, and the thread stays", async () => {
+it("a call that never ends fails alone, and the thread stays", async () => {
   const asker = await start();
   for (let at = 0; at < 5; at += 1)
     await expect(ask(asker, "hang", { timeoutMs: 20 })).rejects.toThrow("no answer within 20 ms");
@@ -67,7 +67,7 @@ it("a promise that never ends costs its own question, and the thread stays", asy
   expect(warned).toEqual([]);
 });
 
-it("more than a hundred of them, and it is replaced; questions meanwhile fail at once", async () => {
+it("a thread with more than 100 unanswered calls is replaced, and calls meanwhile fail at once", async () => {
   const asker = await start();
   const hang = () => ask(asker, "hang", { timeoutMs: 5 }).catch((error: Error) => error.message);
   const said = await Promise.all(Array.from({ length: 100 }, hang));
@@ -81,7 +81,7 @@ it("more than a hundred of them, and it is replaced; questions meanwhile fail at
   expect(callsIn(first)).toBeLessThan(50);
 });
 
-it("answers that come late are nobody's, and make room again", async () => {
+it("late answers are ignored, and no longer count as unanswered calls", async () => {
   const asker = await start();
   for (let round = 0; round < 3; round += 1) {
     const late = Array.from({ length: 90 }, () =>
@@ -94,7 +94,7 @@ it("answers that come late are nobody's, and make room again", async () => {
   expect(warned).toEqual([]);
 });
 
-it("a thousand questions may wait, and no more", async () => {
+it("a thread queues at most 1,000 calls", async () => {
   const asker = await start();
   const waiting = Array.from({ length: 1_000 }, () => ask(asker, "hold"));
   await expect(ask(asker, "count")).rejects.toThrow("too many questions wait for it");
@@ -108,7 +108,7 @@ it("a thousand questions may wait, and no more", async () => {
 it.each([
   ["block", "it blocked its thread"],
   ["throw later", "its thread failed: out of the blue"],
-])("%s: all that wait fail, and the log says why", async (what, why) => {
+])('"%s" fails all waiting calls, and the log says why', async (what, why) => {
   const asker = await start();
   const held = ask(asker, "hold").catch((error: Error) => error.message);
   await expect(ask(asker, what, { timeoutMs: 1_000 })).rejects.toThrow(/no answer|its thread/);
@@ -119,7 +119,7 @@ it.each([
   expect(warned).toEqual([why]);
 });
 
-it("an answer is as long as may be, in bytes, and what is thrown is named", async () => {
+it("an answer may have `answerBytesMax` bytes, and errors name what was thrown", async () => {
   const asker = await start();
   expect(await ask(asker, "size", { ms: 8, answerBytesMax: 10 })).toBe('"xxxxxxxx"');
   await expect(ask(asker, "size", { ms: 9, answerBytesMax: 10 })).rejects.toThrow(
@@ -128,7 +128,7 @@ it("an answer is as long as may be, in bytes, and what is thrown is named", asyn
   await expect(ask(asker, "throw text")).rejects.toThrow("no error");
 });
 
-it("a module that loads slowly comes back however much it is asked meanwhile", async () => {
+it("a module that loads slowly starts again, however many calls come meanwhile", async () => {
   const slow = join(folder, "slow.mjs");
   writeFileSync(
     slow,
@@ -146,7 +146,7 @@ it("a module that loads slowly comes back however much it is asked meanwhile", a
   expect(warned).toEqual(["its thread ended"]);
 });
 
-it("names that a caller's request has are told as they are, whatever came before", async () => {
+it("member names of a request reach the module unchanged, also after another name", async () => {
   const asker = await start();
   const limits = { id: "req", timeoutMs: 5_000, answerBytesMax: 1_000 };
   for (const name of ["\\", "\n"]) {

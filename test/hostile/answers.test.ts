@@ -81,8 +81,8 @@ const pairs = protocolNames.flatMap((upstream) =>
   protocolNames.map((caller) => [upstream, caller] as const),
 );
 
-describe.each(pairs)("%s to callers of %s", (upstream, caller) => {
-  it("an edited whole answer is an answer, or the vendor's error", () => {
+describe.each(pairs)("edited answers of %s upstreams for callers of %s", (upstream, caller) => {
+  it("an edited whole answer becomes an answer or the vendor's error, with usage that can be billed", () => {
     const seeds = [
       answerCalling[upstream]("look"),
       byName[upstream].whole() as object,
@@ -102,7 +102,7 @@ describe.each(pairs)("%s to callers of %s", (upstream, caller) => {
     );
   });
 
-  it("an edited stream ends once, whole or broken, and begins before it says anything", () => {
+  it("an edited stream gets exactly one end, whole or failed, and starts with its protocol's first frame", () => {
     const texts = [streamCalling[upstream]("look"), byName[upstream].frames.join("")];
     const streams = [...texts.map(dataOf), citedStreams[upstream]];
     // Streams without their first frame are common.

@@ -70,7 +70,7 @@ eachEntry("%s: bodies", (_name, entry) => {
   });
 
   it.each(["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json"])(
-    "content type %s is read",
+    "content type %s is accepted",
     async (type) => {
       const response = await world.gateway.post(entry.path, goodText, { "content-type": type });
       expect(response.status).toBe(200);
@@ -78,7 +78,7 @@ eachEntry("%s: bodies", (_name, entry) => {
   );
 
   it.each(["PUT", "PATCH", "DELETE", "OPTIONS"])(
-    "%s: 405 method_not_allowed, with the methods that are",
+    "%s: 405 method_not_allowed, with the allowed methods",
     async (method) => {
       const response = await world.unharmed(() =>
         fetch(world.gateway.url + entry.path, {
@@ -92,18 +92,18 @@ eachEntry("%s: bodies", (_name, entry) => {
     },
   );
 
-  it("an unknown path under it: 404 not_found in its own shape", async () => {
+  it("an unknown path under it: 404 not_found in the protocol's own error shape", async () => {
     const path = entry.path.replace(":generateContent", ":dance").replace(/([a-z])$/, "$1/nowhere");
     const response = await world.unharmed(() => world.gateway.post(path, entry.good));
     expect(await told(entry, response)).toMatchObject({ status: 404, code: "not_found" });
   });
 
-  it("100 MB announced: 413 request_too_large before a byte of it is read", async () => {
+  it("a body announced with 100 MB: 413 request_too_large before any of it is read", async () => {
     const response = await world.unharmed(() => announce(entry, 100_000_000));
     expect(response).toBe(413);
   });
 
-  it("100 MB in chunks: 413 request_too_large", async () => {
+  it("a body of 100 MB in chunks: 413 request_too_large", async () => {
     const megabyte = new Uint8Array(1_000_000).fill(97);
     let sent = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -127,7 +127,7 @@ eachEntry("%s: bodies", (_name, entry) => {
     expect(await told(entry, response)).toMatchObject({ status: 413, code: "request_too_large" });
   });
 
-  it("AUTH-02: without a key a body is not even read", async () => {
+  it("AUTH-02: the body of a request without a key is not read", async () => {
     const response = await world.unharmed(() =>
       fetch(world.gateway.url + entry.path, { method: "POST", body: "not json" }),
     );
@@ -248,7 +248,7 @@ eachEntry("%s: wrong JSON types of what it knows", (_name, entry) => {
       .map(([type, sample]) => [field, type, sample] as const),
   );
 
-  it("ERR-05: each is 400 invalid_type and names the field; nothing is sent or reserved", async () => {
+  it("ERR-05: each known field with a wrong type is refused with 400 and named; nothing is sent or reserved", async () => {
     const wrong: string[] = [];
     await world.unharmed(async () => {
       for (const [field, type, sample] of table) {
@@ -302,8 +302,8 @@ eachEntry("%s: keys", (_name, entry) => {
   });
 });
 
-describe("keys elsewhere", () => {
-  it("?key= counts on /v1beta only", async () => {
+describe("keys in the query", () => {
+  it("`?key=` is accepted on /v1beta only", async () => {
     const query = `?key=${world.gateway.key}`;
     const call = (entry: Entry) =>
       fetch(world.gateway.url + entry.path + query, {

@@ -36,22 +36,25 @@ const pairs = names.flatMap((caller) =>
   ),
 );
 
-it.each(pairs)("T60: %s gets the fault of %s as its own error", async (caller, upstream) => {
-  const { gateway } = world;
-  const spent = async () =>
-    gateway().database.query(
-      "select count(*)::int as charges from ledger_entries where kind = 'charge'",
-      [],
-    );
-  const before = await spent();
-  const { status, answer } = await world.send(caller, upstream, {}, answering(wholes[upstream]));
-  expect(status).toBe(502);
-  expect(JSON.stringify(answer)).toMatch(/more values or levels than an answer may have/);
-  expect(await spent()).toEqual(before);
-});
+it.each(pairs)(
+  "T60: %s callers get a too deeply nested answer of %s as a vendor error, uncharged",
+  async (caller, upstream) => {
+    const { gateway } = world;
+    const spent = async () =>
+      gateway().database.query(
+        "select count(*)::int as charges from ledger_entries where kind = 'charge'",
+        [],
+      );
+    const before = await spent();
+    const { status, answer } = await world.send(caller, upstream, {}, answering(wholes[upstream]));
+    expect(status).toBe(502);
+    expect(JSON.stringify(answer)).toMatch(/more values or levels than an answer may have/);
+    expect(await spent()).toEqual(before);
+  },
+);
 
 it.each(names)(
-  "T60: %s is told of a stream of too many events in place of an answer",
+  "T60: %s callers get a vendor error if a stream of too many events comes instead of an answer",
   async (name) => {
     const endless = events("data:\n\n".repeat(600_000));
     const { status, answer } = await world.send(name, name, {}, endless);

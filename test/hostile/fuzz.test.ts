@@ -29,19 +29,19 @@ const pairs = entries.flatMap((entry) =>
   upstreams.map((upstream) => [entry.name, upstream, entry] as const),
 );
 
-describe.each(pairs)("%s, upstream %s", (name, upstream, entry) => {
+describe.each(pairs)("bodies for %s, converted for upstream %s", (name, upstream, entry) => {
   const model = `acme/on-${upstream}`;
   const path = entry.path.replace("acme/talk", model);
   const paths = [path, path.replace(":generateContent", ":streamGenerateContent?alt=sse")];
 
-  it("a plain body is answered from there", async () => {
+  it("a plain body is sent to that upstream and answered", async () => {
     const before = world.upstream.requests.length;
     expect(await faultOf(entry, path, on(entry.good, model))).toBeUndefined();
     const asked = world.upstream.requests.slice(before).map((request) => request.path);
     expect(asked).toEqual([expect.stringMatching(`^/${upstream}/`) as string]);
   });
 
-  it("edited bodies are answered 200, 400, 402 or 404, and leave nothing held", async () => {
+  it("edited bodies are answered 200, 400, 402 or 404, and leave no hold", async () => {
     const bodies = mutated(seeds[name].map((seed) => on(seed, model)));
     await fc.assert(
       fc.asyncProperty(bodies, fc.constantFrom(...paths), async (body, address) => {
@@ -55,16 +55,19 @@ describe.each(pairs)("%s, upstream %s", (name, upstream, entry) => {
   });
 });
 
-describe.each(entries.map((entry) => [entry.name, entry] as const))("%s", (name, entry) => {
-  it("each seed is a valid body", async () => {
-    for (const seed of seeds[name]) {
-      const response = await world.gateway.post(entry.path, seed);
-      expect(`${response.status} ${await response.text()}`).toMatch(/^200 .*Hello/s);
-    }
-  });
-});
+describe.each(entries.map((entry) => [entry.name, entry] as const))(
+  "the seeds of %s",
+  (name, entry) => {
+    it("are all valid bodies", async () => {
+      for (const seed of seeds[name]) {
+        const response = await world.gateway.post(entry.path, seed);
+        expect(`${response.status} ${await response.text()}`).toMatch(/^200 .*Hello/s);
+      }
+    });
+  },
+);
 
-it("the edits were neither all harmless nor all refused", () => {
+it("the fuzzer has made more than 100 harmless and more than 100 refused edits", () => {
   expect(seen.get(200)).toBeGreaterThan(100);
   expect(seen.get(400)).toBeGreaterThan(100);
 });

@@ -21,7 +21,7 @@ const json = "Content-Type: application/json";
 const length = `Content-Length: ${body.length}`;
 const good = (): string => head([json, length]) + body;
 
-describe("what is no HTTP", () => {
+describe("bytes that are not HTTP", () => {
   const malformed: [name: string, bytes: () => string | Buffer][] = [
     ["binary noise", () => Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc])],
     ["no version", () => "POST /v1/chat/completions\r\n\r\n"],
@@ -79,7 +79,7 @@ describe("what is no HTTP", () => {
   ];
 
   it.each(malformed)(
-    "%s: 400 malformed_request in our shape, and the connection ends",
+    "%s: 400 malformed_request in the gateway's error shape, and the connection ends",
     async (_name, bytes) => {
       const smuggled = good();
       const text = await world.unharmed(() => world.raw([bytes(), smuggled]));
@@ -90,7 +90,7 @@ describe("what is no HTTP", () => {
   );
 
   it.each(entries)(
-    "$name is refused in its own shape where the path can be read",
+    "$name errors have their protocol's shape if the path can be read",
     async ({ name, path }) => {
       const text = await world.unharmed(() =>
         world.raw([head([json, length, "X-Evil: a\0b"], path) + body]),
@@ -101,7 +101,7 @@ describe("what is no HTTP", () => {
   );
 });
 
-describe("too much of it", () => {
+describe("oversized request heads", () => {
   it.each([
     ["a very long path", () => head([json, length], `/v1/${"a".repeat(20_000)}`)],
     ["a very long query", () => head([json, length], `${chat.path}?a=${"b".repeat(20_000)}`)],
@@ -116,15 +116,15 @@ describe("too much of it", () => {
     expect(readError("chat", bodyOf(text)).code).toBe("request_too_large");
   });
 
-  it("hundreds of headers that fit are no reason to fail", async () => {
+  it("400 headers that fit into the limit are accepted", async () => {
     const many = Array.from({ length: 400 }, (_, n) => `A${n}: b`);
     const text = await world.raw([head([json, length, ...many]) + body], { answers: 1 });
     expect(statuses(text)).toEqual([200]);
   });
 });
 
-describe("slow and half-open", () => {
-  it("headers that never end are cut: 408 request_timeout", async () => {
+describe("slow and half-open connections", () => {
+  it("headers that never end are cut off: 408 request_timeout", async () => {
     const text = await world.unharmed(() =>
       world.raw(
         [
@@ -140,7 +140,7 @@ describe("slow and half-open", () => {
     expect(readError("chat", bodyOf(text)).code).toBe("request_timeout");
   });
 
-  it("a body that trickles is cut: 408 request_timeout", async () => {
+  it("a body that trickles is cut off: 408 request_timeout", async () => {
     const text = await world.unharmed(() =>
       world.raw(
         [
@@ -156,7 +156,7 @@ describe("slow and half-open", () => {
     expect(readError("chat", bodyOf(text)).code).toBe("request_timeout");
   });
 
-  it("a hundred connections that say nothing hold nobody up, and end", async () => {
+  it("a hundred silent connections delay no other call, and are closed", async () => {
     const started = performance.now();
     const silent = Promise.all(
       Array.from({ length: 100 }, () => world.raw([], { waitMs: 120_000 })),
@@ -167,7 +167,7 @@ describe("slow and half-open", () => {
     expect(performance.now() - started).toBeLessThan(60_000);
   });
 
-  it("half a body and gone: nothing is reserved, and it is no fault of ours", async () => {
+  it("half a body and a closed connection: nothing is reserved or sent to an upstream", async () => {
     await world.unharmed(async () => {
       await world.raw([head([json, length]) + body.slice(0, 10)], { waitMs: 100 });
       await world.raw([head([json, "Transfer-Encoding: chunked"]), '5\r\n{"mod'], { waitMs: 100 });
@@ -175,7 +175,7 @@ describe("slow and half-open", () => {
     });
   });
 
-  it("a client that closes its side after a whole request leaves no hold", async () => {
+  it("a client that half-closes after a whole request leaves no hold", async () => {
     const balance = () => world.gateway.ledger.balance(world.gateway.workspaceId);
     const nothingHeld = () => expect.poll(async () => (await balance()).heldNano).toBe(0n);
     await nothingHeld();
@@ -187,8 +187,8 @@ describe("slow and half-open", () => {
   });
 });
 
-describe("more than one request", () => {
-  it("pipelined requests are answered in their order, each once", async () => {
+describe("several requests on one connection", () => {
+  it("pipelined requests are answered in order, each once", async () => {
     const bad = head([json, "Content-Length: 2"]) + "{}";
     const get = head([], "/v1/models", "GET");
     const before = world.upstream.requests.length;
@@ -197,21 +197,21 @@ describe("more than one request", () => {
     expect(world.upstream.requests.length - before).toBe(2);
   });
 
-  it("a body behind a refusal is not taken for the next request", async () => {
+  it("a body after a refused request head is not read as the next request", async () => {
     const inner = good();
     const outer = `POST ${chat.path} HTTP/1.1\r\nHost: gateway\r\n${json}\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`;
     const text = await world.unharmed(() => world.raw([outer], { answers: 2, waitMs: 500 }));
     expect(statuses(text)).toEqual([401]);
   });
 
-  it("a body behind a GET is not taken for the next request", async () => {
+  it("a body of a GET is not read as the next request", async () => {
     const inner = good();
     const outer = head([`Content-Length: ${inner.length}`], "/healthz", "GET") + inner;
     const text = await world.unharmed(() => world.raw([outer], { answers: 2, waitMs: 500 }));
     expect(statuses(text)).toEqual([200]);
   });
 
-  it("noise behind a request whose answer is under way never lands inside that answer", async () => {
+  it("noise sent during an answer never lands inside that answer", async () => {
     world.upstream.answer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}\n\n');
@@ -228,7 +228,7 @@ describe("more than one request", () => {
     await expect.poll(held).toBe(0n);
   });
 
-  it("an upgrade is not followed", async () => {
+  it("an upgrade to h2c is ignored, and a websocket upgrade gets 426", async () => {
     const upgrade = head([json, length, "Connection: Upgrade", "Upgrade: h2c"]) + body;
     const text = await world.raw([upgrade], { answers: 1 });
     expect(statuses(text)).toEqual([200]);
@@ -236,7 +236,7 @@ describe("more than one request", () => {
     expect(statuses(await world.raw([websocket], { answers: 1 }))).toEqual([426]);
   });
 
-  it("CONNECT and an absolute address of another host open nothing", async () => {
+  it("CONNECT and an absolute URL of another host open no connection", async () => {
     const connect = "CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: 169.254.169.254:80\r\n\r\n";
     expect(statuses(await world.raw([connect], { waitMs: 500 }))).not.toContain(200);
     const absolute = head([], "http://169.254.169.254/latest/meta-data", "GET");
@@ -245,7 +245,7 @@ describe("more than one request", () => {
     await sleep(50);
   });
 
-  it("an absolute address with a password in it is the path that it names", async () => {
+  it("an absolute URL with a password is served by its path", async () => {
     const signedOut = head([], "http://me:secret@gateway/auth/get-session?a=1", "GET");
     const text = await world.unharmed(() => world.raw([signedOut], { answers: 1 }));
     expect([statuses(text), bodyOf(text)]).toEqual([[200], null]);

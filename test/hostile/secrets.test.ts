@@ -131,7 +131,7 @@ const escapedSecret = Array.from(
 /** Parts of the credential long enough to reveal it. */
 const parts = [vendorSecret.slice(0, 12), vendorSecret.slice(-10), vendorSecret.slice(8, 20)];
 
-it("neither keys nor upstream credentials are ever printed, and no answer carries a credential", async () => {
+it("no log line contains a key or an upstream credential, and no answer contains a credential", async () => {
   const answers: string[] = [];
   const keep = async (response: Response): Promise<void> =>
     void answers.push(`${response.status} ${await response.text()}`);

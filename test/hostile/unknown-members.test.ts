@@ -231,13 +231,13 @@ const pairs = protocolNames.flatMap((caller) =>
   upstreamsOf(caller).map((upstream) => [caller, upstream] as const),
 );
 
-describe.each(pairs)("%s to %s", (caller, upstream) => {
-  it("T33 CONV-101: the requests themselves are converted", () => {
+describe.each(pairs)("requests converted from %s to %s", (caller, upstream) => {
+  it("T33 CONV-101: are convertible without further members", () => {
     const isConverted = (body: JsonObject) => convert(caller, upstream, body) !== undefined;
     expect(fullRequests[caller].filter(isConverted).length).toBeGreaterThan(1);
   });
 
-  it("T33 CONV-101: an unknown member of any object is passed on, reported or refused", () => {
+  it("T33 CONV-101: lose no unknown member of any object: each is sent, reported or refused", () => {
     const vanished = new Set<string>();
     const seen = new Set<string>();
     for (const body of requestsOf[caller]) {
@@ -253,7 +253,7 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
     expect([...vanished]).toEqual([]);
   });
 
-  it("T33 CONV-101: a member that another object of the protocol has is too", () => {
+  it("T33 CONV-101: lose no member that belongs to another object of the protocol: each is sent, reported or refused", () => {
     const vanished = new Set<string>();
     const seen = new Set<string>();
     const names = namesIn(fullRequests[caller]);
@@ -272,7 +272,7 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
     expect([...vanished]).toEqual([]);
   });
 
-  it("T33 CONV-101: what is said in any text is too", () => {
+  it("T33 CONV-101: lose no changed text of any field: each is sent, reported or refused", () => {
     const vanished = new Set<string>();
     for (const body of fullRequests[caller]) {
       if (!convert(caller, upstream, body)) continue;

@@ -25,7 +25,7 @@ eachEntry("%s", (_name, entry) => {
     ["CR and LF", "a\\r\\nX-Evil: 1\\r\\n\\r\\n"],
     ["a special token", "<|endoftext|><|im_start|>"],
     ["right-to-left marks", "\\u202e"],
-  ])("%s in a text is passed on as it is", async (_what, text) => {
+  ])("%s in a text is passed on unchanged", async (_what, text) => {
     const response = await world.gateway.post(entry.path, saying(entry, `"${text}"`));
     expect(response.status).toBe(200);
     expect(JSON.stringify(world.upstream.requests.at(-1)!.body)).toContain(
@@ -34,7 +34,7 @@ eachEntry("%s", (_name, entry) => {
   });
 
   it.each(inherited)(
-    "a member named %s is a member like any other, and pollutes nothing",
+    "a member named %s is treated as a plain member and pollutes no prototype",
     async (name) => {
       const response = await world.gateway.post(
         entry.path,
@@ -47,7 +47,7 @@ eachEntry("%s", (_name, entry) => {
     },
   );
 
-  it.each(inherited)("a role or a fixed word that is %s: 400", async (name) => {
+  it.each(inherited)("%s as a role or as another closed word is refused with 400", async (name) => {
     for (const body of wrongWords(entry, name)) {
       const response = await world.unharmed(() => world.gateway.post(entry.path, body));
       expect({ body, status: (await told(entry, response)).status }).toEqual({ body, status: 400 });
@@ -55,7 +55,7 @@ eachEntry("%s", (_name, entry) => {
   });
 
   it.each(inherited)(
-    "a kind of content or tool that is %s is the upstream's to judge",
+    "%s as an unknown type of content or tool is passed to the upstream",
     async (name) => {
       for (const body of newKinds(entry, name)) {
         const response = await world.gateway.post(entry.path, body);
@@ -65,7 +65,7 @@ eachEntry("%s", (_name, entry) => {
     },
   );
 
-  it("tools whose parameters have such names reach the upstream unchanged", async () => {
+  it("tool parameters with such names reach the upstream unchanged", async () => {
     const schema = `{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}},"required":["__proto__"]}`;
     const tools = {
       chat: `"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}]`,
@@ -78,7 +78,7 @@ eachEntry("%s", (_name, entry) => {
     expect(world.upstream.requests.at(-1)!.text).toContain(schema);
   });
 
-  it("of a key that stands twice the last one counts, for us and for the upstream", async () => {
+  it("gateway and upstream both use the last value of a key that stands twice", async () => {
     const twice = JSON.stringify(entry.good).replace(
       "{",
       '{"model":"evil/model","stream":true,"stream":false,',
@@ -91,7 +91,7 @@ eachEntry("%s", (_name, entry) => {
   });
 
   it.each(["1e400", "-1e400", "1e308", "9007199254740993", "0.1", "-0", "-1", "1e9"])(
-    "numbers like %s in the fields that cost money never overflow",
+    "numbers like %s in fields that affect the price never overflow",
     async (number) => {
       const members = {
         chat: [`"max_tokens":${number}`, `"max_completion_tokens":${number}`, `"n":${number}`],
@@ -112,7 +112,7 @@ eachEntry("%s", (_name, entry) => {
     },
   );
 
-  it("TXT-15: the header of dropped parameters is one line of ASCII, whatever the body's names are", async () => {
+  it("TXT-15: the header of dropped parameters is one ASCII line, whatever names the body has", async () => {
     if (entry.name === "generate_content") return;
     const names = ["\\r\\nSet-Cookie: a=b", "\\u0000", "\\ud800", "naïve", ", ", "x".repeat(9_000)];
     const member = names.map((name) => `"${name}":1`).join(",");
@@ -192,7 +192,7 @@ describe("models and paths", () => {
   ];
 
   it.each(ids)(
-    "%s as model: 404 model_not_found, and no upstream is asked anything",
+    "%s as model: 404 model_not_found, and no upstream is called",
     async (_what, model) => {
       for (const entry of entries.slice(0, 3)) {
         const response = await world.unharmed(() =>
@@ -241,7 +241,7 @@ describe("models and paths", () => {
     expect(await told(google, response)).toMatchObject({ status, code });
   });
 
-  it("an encoded slash in a generateContent path is the slash of the model id", async () => {
+  it("an encoded slash in a generateContent path is read as the slash of the model id", async () => {
     const path = "/v1beta/models/acme%2Ftalk:generateContent";
     const response = await world.gateway.post(path, google.good);
     expect(response.status).toBe(200);
@@ -250,7 +250,7 @@ describe("models and paths", () => {
     );
   });
 
-  it("whatever was asked, the upstream was only ever asked at the four paths of the configuration", () => {
+  it("the upstream was called only at the four configured paths", () => {
     expect([...new Set(world.upstream.requests.map(({ path }) => path))].sort()).toEqual([
       "/chat/chat/completions",
       "/generate_content/models/up:generateContent",
@@ -272,7 +272,7 @@ describe("models and paths", () => {
     }
   });
 
-  it("headers that a direct route passes on cannot bring others along", async () => {
+  it("a direct route passes on no cookies, forwarded addresses or caller credentials with the allowed headers", async () => {
     const messages = entries[2]!;
     const response = await world.gateway.post(messages.path, messages.good, {
       "anthropic-version": "2023-06-01, x",
