@@ -18,7 +18,7 @@ const fate = (index: number, how: Found["fates"][number]["how"]) => ({
   how,
 });
 
-it("is kept as it goes on; what was not tried yet says so, and what only some tests missed stays as it was", () => {
+it("a result file is updated after each mutant, marks untried mutants, and keeps verdicts that a partial run cannot change", () => {
   const path = join(temporaryDirectory(), "mutants.json");
   const keep = (isPartial: boolean, ...fates: Found["fates"]) => {
     const counts = keepResults(path, "one", { all: 9, sample: mutants, fates, isPartial });

@@ -8,7 +8,7 @@ import { weave } from "../../scripts/mutants/weave.ts";
 const changesIn = (text: string) =>
   mutantsOf("a.ts", text).map(({ from, to }) => `${from} => ${to}`);
 
-it("changes operators, conditions and returned values within functions, each alone", () => {
+it("the tool changes operators, conditions and return values in functions, one at a time", () => {
   expect(
     changesIn("function f(a: number) { if (a < 1) return false; return `${a + 1}`; }"),
   ).toEqual([
@@ -27,19 +27,19 @@ it("changes operators, conditions and returned values within functions, each alo
   ]);
 });
 
-it("leaves alone what runs on import, types and texts that are joined", () => {
+it("the tool changes no code that runs on import, no types and no joined texts", () => {
   expect(changesIn("const sizes = [1 + 1, a ?? b]; if (x > 1) y(); all(() => 1 + 1);")).toEqual([]);
   expect(changesIn('function f(a: 1 | -1): asserts a is 1 { void ("a" + a + "b"); }')).toEqual([]);
 });
 
-it("names a mutant by its line of code, so that lines above may come and go", () => {
+it("a mutant's id depends on its line of code, so that lines above may be added or removed", () => {
   const text = "function f(a) {\n  return a > 1;\n}\nfunction g(a) {\n  return a > 1;\n}";
   const ids = mutantsOf("a.ts", text).map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(mutantsOf("a.ts", `\n\n${text}`).map(({ id }) => id)).toEqual(ids);
 });
 
-it("compiles all of them in, and one switch turns on one of them", () => {
+it("all mutants are compiled into one program, and a switch turns one of them on", () => {
   const text = "(function (a: number, b: number): boolean { return a < b && !(a + 2 * b > 9); })";
   const mutants = mutantsOf("a.ts", `f = ${text}`).map((mutant, number) => ({ ...mutant, number }));
   const woven = stripTypeScriptTypes(weave(`f = ${text}`, mutants));

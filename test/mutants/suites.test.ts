@@ -9,10 +9,13 @@ function alternatives(glob: string): string[] {
   return inside === undefined ? [glob] : inside.split(",").map((one) => before! + one + after!);
 }
 
-it.each(Object.keys(suites))("the suites of %s are there, and so is the folder", (folder) => {
-  expect(existsSync(`src/${folder}`)).toBe(true);
-  const missing = suites[folder]!.flatMap(alternatives).filter(
-    (glob) => globSync(glob).length === 0,
-  );
-  expect(missing).toEqual([]);
-});
+it.each(Object.keys(suites))(
+  "the test files of the suites of %s exist, and so does its folder",
+  (folder) => {
+    expect(existsSync(`src/${folder}`)).toBe(true);
+    const missing = suites[folder]!.flatMap(alternatives).filter(
+      (glob) => globSync(glob).length === 0,
+    );
+    expect(missing).toEqual([]);
+  },
+);
