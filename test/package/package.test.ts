@@ -108,7 +108,7 @@ describe("the package", () => {
     children.push(gateway.child);
   });
 
-  it("holds what a gateway needs and nothing else, without types, tests, maps and a Node", () => {
+  it("holds what a gateway needs and nothing else: no types, tests or source maps, and no Node", () => {
     const { engines, dependencies, optionalDependencies } = readManifest(installed);
     expect(engines.node).toBe(">=22.15");
     expect(Object.keys(dependencies)).toContain("pg");
@@ -144,7 +144,7 @@ describe("the package", () => {
     expect(paths.filter((path) => !existsSync(join(installed, path)))).toEqual([]);
   });
 
-  it("answers a call in an empty folder, and says what to do next as `npm start` does", async () => {
+  it("answers a call from an empty folder, and prints the next steps as `npm start` does", async () => {
     for (const words of [/API reference/, /API key +gw_live_/, /Try it:\n\ncurl http/])
       expect(gateway.printed()).toMatch(words);
     expect(await chat(gateway.url, gateway.key, "sandbox/chat")).toBe("200 ok");
@@ -170,7 +170,7 @@ describe("the package", () => {
     expect(await stop(gateway)).toBe(0);
   });
 
-  it("says which Node it needs where there is an older one", () => {
+  it("names the Node version that it needs when it runs on an older one", () => {
     const older = "Object.defineProperty(process, 'versions', { value: { node: '22.14.0' } })";
     const bin = join(installed, "dist/bin/tollgate.mjs");
     const words = ["--import", `data:text/javascript,${encodeURIComponent(older)}`, bin];
@@ -181,7 +181,7 @@ describe("the package", () => {
 });
 
 describe.skipIf(!isLong)("the packed file, installed by npm", () => {
-  it("answers a call within 20 s of being installed, on Node 22, and leaves the checkout as it was", async () => {
+  it("answers a call within 20 s of the installation, on Node 22, and leaves the checkout unchanged", async () => {
     const folder = temporaryDirectory();
     const before = readFileSync(join(root, "package.json"), "utf8");
     const file = run(root, "npm", "pack", "--silent", "--pack-destination", folder).trim();
