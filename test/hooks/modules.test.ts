@@ -86,7 +86,7 @@ describe("a module", () => {
   });
 
   it.each(["hang", "throw", "huge", "nothing", "bigint"])(
-    'that fails a call by "%s" gets this call refused, and the next one is served at once',
+    'fails only this call with "%s", and serves the next one at once',
     async (what) => {
       expect(await say(what)).toMatchObject({ status: 503, error: { code: "hook_failed" } });
       expect(await say("yes")).toMatchObject({ status: 200 });
@@ -94,7 +94,7 @@ describe("a module", () => {
   );
 
   it.each(["block", "exit", "late throw", "memory"])(
-    'that breaks its thread by "%s" does not stop the gateway, and a new thread replaces it',
+    'gets a new thread after "%s", and other calls are served meanwhile',
     async (what) => {
       const failing = say(what);
       const others = await bench.post("/v1/messages", {
