@@ -54,7 +54,7 @@ async function inFlight(): Promise<number> {
   return Number(/^tollgate_requests_in_flight (\d+)$/m.exec(await response.text())![1]);
 }
 
-it("a call has one line that says who asked for what from where, how it ended and how long it took", async () => {
+it("the line of a call has its id, route, status, duration, bytes, address and key", async () => {
   let id: string | null = null;
   let body = "";
   const line = await lineOf(async () => {
@@ -79,7 +79,7 @@ it("a call has one line that says who asked for what from where, how it ended an
   expect(line["bytes"]).toBeGreaterThan(body.length);
 });
 
-it("what Node reads has a line too: reads, management, refusals, unknown paths, each by its pattern", async () => {
+it("requests that Node handles have a line with the pattern of their route, without secrets", async () => {
   const { key } = gateway;
   const asked: [string, RequestInit, object][] = [
     [
@@ -111,14 +111,14 @@ it("what Node reads has a line too: reads, management, refusals, unknown paths, 
   expect(lines().filter(({ route }) => route === "/v1/key")[0]).toHaveProperty("key_id");
 });
 
-it("who asks for health and metrics reads no lines about it", async () => {
+it("health and metrics requests have no lines", async () => {
   for (const path of ["/healthz", "/readyz"]) await (await fetch(gateway.url + path)).text();
   await inFlight();
   await lineOf(async () => (await gateway.get("/v1/key")).text());
   expect(text).not.toMatch(/healthz|readyz|metrics/);
 });
 
-it("a stream is under way until its client leaves, and its line says that it was cut", async () => {
+it("a stream counts as in flight until its client leaves, and its line says that it was cut", async () => {
   const slow = { reply: "one two three four", chunk_chars: 2, chunk_delay_ms: 200 };
   const leaving = new AbortController();
   const line = await lineOf(async () => {
@@ -152,7 +152,7 @@ const one: Access = {
   keyId: undefined,
 };
 
-it("a share of the requests has lines, and each that failed; the level of the log holds", () => {
+it("a sample rate above 0 keeps every 5xx line and a share of the others, and the log level applies", () => {
   const written = (sample: number, status: number, level = "info"): number => {
     let count = 0;
     const log = createAccessLog({
@@ -172,14 +172,14 @@ it("a share of the requests has lines, and each that failed; the level of the lo
   ]);
 });
 
-it("the gateway writes what waits when it stops", async () => {
+it("the gateway flushes the access log when it stops", async () => {
   const before = flushes;
   const other = await startTestGateway({ accessLog: { level: "info", destination } });
   await other.close();
   expect(flushes).toBe(before + 1);
 });
 
-it("levels are words in every line, and keys are not in them", () => {
+it("log lines have their level as a word, and redact keys", () => {
   const source = new URL("../../src/base/log.ts", import.meta.url).href;
   const script = `import { createLog } from "${source}"; createLog("info").warn({ key: "sk-1" }, "x")`;
   const words = ["--input-type=module", "--eval", script];

@@ -42,14 +42,14 @@ describe("limits by path", () => {
   const padded = (kilobytes: number, fields: object = {}) =>
     JSON.stringify({ ...fields, padding: "x".repeat(kilobytes * 1024) });
 
-  it("16 kB for sign-in: what is longer is not parsed", async () => {
+  it("sign-in bodies of more than 16 kB are refused before they are parsed", async () => {
     const longer = await post("/auth/sign-in/email", `[${padded(16)}`);
     expect(await refusalOf(longer)).toEqual({ status: 413, code: "request_too_large" });
     const shorter = await post("/auth/sign-in/email", `[${padded(15)}`);
     expect(await refusalOf(shorter)).toEqual({ status: 400, code: "invalid_json" });
   });
 
-  it("4 MB for the management API, 16 for a list of models, and nothing is read without a credential", async () => {
+  it("the management API accepts 4 MB, its catalog 16 MB, and no body is read without a credential", async () => {
     const longer = padded(4 * 1024 + 1);
     const list = (kilobytes: number) => post("/admin/v1/catalog", padded(kilobytes), asAdmin());
     expect((await list(8 * 1024)).status).toBe(400);
@@ -59,7 +59,7 @@ describe("limits by path", () => {
     expect((await post("/admin/v1/keys", longer)).status).toBe(401);
   });
 
-  it("32 MB for text, where media may have 64", async () => {
+  it("text endpoints refuse more than 32 MB, which media endpoints accept", async () => {
     const body = padded(33 * 1024, { model: "sandbox/unknown", messages: [] });
     const text = await post("/v1/chat/completions", body, withKey());
     const refused = (await text.json()) as Refused;
@@ -88,28 +88,31 @@ describe("compressed bodies", () => {
 
   // Short bodies arrive in one read and take the fast path; long ones go through Node.
   const texts = { short: "Hello", long: Array.from({ length: 60_000 }, (_, n) => n).join(" ") };
-  it.each(Object.entries(codings))("%s is read, short and long", async (encoding, compress) => {
-    for (const text of Object.values(texts)) {
-      const body = compress(hello(text));
-      const response = await post("/v1/chat/completions", body, {
+  it.each(Object.entries(codings))(
+    "%s is decoded, in short and long bodies",
+    async (encoding, compress) => {
+      for (const text of Object.values(texts)) {
+        const body = compress(hello(text));
+        const response = await post("/v1/chat/completions", body, {
+          ...withKey(),
+          "content-encoding": encoding,
+        });
+        expect(response.status).toBe(200);
+      }
+      const counted = await post("/v1/messages/count_tokens", compress(hello()), {
         ...withKey(),
         "content-encoding": encoding,
       });
-      expect(response.status).toBe(200);
-    }
-    const counted = await post("/v1/messages/count_tokens", compress(hello()), {
-      ...withKey(),
-      "content-encoding": encoding,
-    });
-    expect(counted.status).toBe(200);
-    const managed = await post("/admin/v1/workspaces", compress('{"name":"Compressed"}'), {
-      ...asAdmin(),
-      "content-encoding": encoding,
-    });
-    expect(managed.status).toBe(201);
-  });
+      expect(counted.status).toBe(200);
+      const managed = await post("/admin/v1/workspaces", compress('{"name":"Compressed"}'), {
+        ...asAdmin(),
+        "content-encoding": encoding,
+      });
+      expect(managed.status).toBe(201);
+    },
+  );
 
-  it("other codings, chains of them, forms and sign-in are 415, with what is accepted", async () => {
+  it("other codings, chained codings, forms and sign-in bodies get 415 with the accepted codings", async () => {
     const ask = async (path: string, encoding: string, type = "application/json") => {
       const body = deflateSync(hello());
       const headers = { ...withKey(), "content-encoding": encoding, "content-type": type };
@@ -126,7 +129,7 @@ describe("compressed bodies", () => {
     expect(await ask("/v1/images/edits", "gzip", "multipart/form-data; boundary=x")).toEqual(none);
   });
 
-  it("what is not in its coding is 400, and a bomb is 413 at the limit of its path", async () => {
+  it("a corrupt compressed body is 400, and a decompression bomb is 413 at the limit of its path", async () => {
     const ask = async (path: string, body: Buffer<ArrayBuffer>, encoding: string) => {
       const headers = { ...asAdmin(), ...(path.startsWith("/v1") && withKey()) };
       return refusalOf(await post(path, body, { ...headers, "content-encoding": encoding }));
@@ -144,8 +147,8 @@ describe("compressed bodies", () => {
   });
 });
 
-describe("the budget of bodies under way", () => {
-  it("large bodies get three quarters of it, small ones all of it", () => {
+describe("the budget of bodies in flight", () => {
+  it("leaves its last quarter to small bodies", () => {
     const budget = new ByteBudget(4_000_000);
     const [one, other, small] = [budget.lease(), budget.lease(), budget.lease()];
     one.take(2_500_000);
@@ -163,7 +166,7 @@ describe("the budget of bodies under way", () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  it("above it a call is 503 at once, in the shape of its protocol, and the next one is answered", async () => {
+  it("refuses a call above it with 503 at once, in its protocol's shape, and the next call is answered", async () => {
     const small = await startTestGateway({
       config: "limits: { body_mb: 2, text_body_mb: 2, bodies_under_way_mb: 2 }",
       sandbox: "on",
@@ -198,7 +201,7 @@ describe("the budget of bodies under way", () => {
 });
 
 describe("a vendor's error", () => {
-  it("counts in the budget of bodies under way, and is passed on where it fits", async () => {
+  it("counts against the budget of bodies in flight, and is passed on if it fits", async () => {
     let length = 1_000;
     const vendor = await startRecorder((request, response) =>
       json({ error: { message: "x".repeat(length), type: "invalid_request_error" } }, 400)(
@@ -243,16 +246,19 @@ models:
       - { provider: vendor, protocol: chat, upstream_model: m, price: { input: "1", output: "1" } }
 `;
 
-describe("text that the database cannot keep", () => {
-  it.each(["\\u0000", "\\ud800", "a\\udc00b"])("%s in a body is 400", async (character) => {
-    const created = await post("/admin/v1/workspaces", `{"name":"x${character}"}`, asAdmin());
-    expect(await refusalOf(created)).toEqual({ status: 400, code: "invalid_value" });
-    const signedIn = await post(
-      "/auth/sign-in/email",
-      `{"email":"a@example.com","password":"x${character}"}`,
-    );
-    expect(await refusalOf(signedIn)).toEqual({ status: 400, code: "invalid_value" });
-  });
+describe("text that the database cannot store", () => {
+  it.each(["\\u0000", "\\ud800", "a\\udc00b"])(
+    "%s in a body is refused with 400",
+    async (character) => {
+      const created = await post("/admin/v1/workspaces", `{"name":"x${character}"}`, asAdmin());
+      expect(await refusalOf(created)).toEqual({ status: 400, code: "invalid_value" });
+      const signedIn = await post(
+        "/auth/sign-in/email",
+        `{"email":"a@example.com","password":"x${character}"}`,
+      );
+      expect(await refusalOf(signedIn)).toEqual({ status: 400, code: "invalid_value" });
+    },
+  );
 
   it.each([
     "/admin/v1/keys/key_%00",
@@ -262,13 +268,13 @@ describe("text that the database cannot keep", () => {
     "/admin/v1/audit?actor=%00",
     "/admin/v1/keys/%ED%A0%80",
     "/auth/callback/oidc?state=%00&code=%00",
-  ])("in %s it is 400", async (path) => {
+  ])("is refused with 400 in %s", async (path) => {
     const response = await fetch(`${gateway.url}${path}`, { headers: asAdmin() });
     expect(response.status).toBe(400);
   });
 });
 
-it("a stream that is an object is 400 on images, naming the field", async () => {
+it("an image call whose `stream` is an object or array is refused with 400, naming the field", async () => {
   for (const stream of [{ toString: 1 }, [], { toString: "true" }]) {
     const body = JSON.stringify({ model: "sandbox/image-model-a", prompt: "a", stream });
     const response = await post("/v1/images/generations", body, withKey());
@@ -277,7 +283,7 @@ it("a stream that is an object is 400 on images, naming the field", async () => 
   }
 });
 
-describe("many headers", () => {
+describe("a request with many headers", () => {
   /** The status line and the body's code of a raw request. */
   async function ask(headers: number, path: string): Promise<string> {
     const body = JSON.stringify({
@@ -296,7 +302,7 @@ describe("many headers", () => {
     return `${answer.slice(9, 12)} ${/"code":"(\w+)"/.exec(answer)?.[1] ?? ""}`;
   }
 
-  it("up to 500 are read, and more are 431 on every path", async () => {
+  it("is read with up to 500 headers, and refused with 431 above that, on every path", async () => {
     for (const path of ["/v1/chat/completions", "/v1/chat/completions?x=1", "/v1/responses"])
       expect((await ask(500, path)).slice(0, 3)).not.toBe("431");
     for (const path of ["/v1/chat/completions", "/v1/chat/completions?x=1", "/admin/v1/keys"])

@@ -38,9 +38,9 @@ function ask(request: RawRequest, reads = true): RawClient {
 
 const answered = (client: RawClient) => expect.poll(() => client.status());
 
-describe("connections without a request", () => {
+describe("a connection without a request", () => {
   it.each(["/healthz", "/v1/chat/completions"])(
-    "are kept open for server.keep_alive_s after their last answer, which says so: %s",
+    "stays open for server.keep_alive_s after its last answer, which announces that time: %s",
     async (path) => {
       gateway = await startTestGateway({
         config: "server: { keep_alive_s: 1 }\n",
@@ -57,8 +57,8 @@ describe("connections without a request", () => {
   );
 });
 
-describe("connections beyond the limit", () => {
-  it("are told 503 in the shape of their path, with Retry-After, and are closed", async () => {
+describe("a connection beyond the limit", () => {
+  it("gets 503 in the shape of its path, with Retry-After, and is closed", async () => {
     await start("total: 2");
     const first = ask({ path: "/healthz" });
     await answered(first).toBe(200);
@@ -85,7 +85,7 @@ describe("connections beyond the limit", () => {
       .toBe(200);
   });
 
-  it("one that says nothing is closed all the same", async () => {
+  it("is closed even if it sends nothing", async () => {
     await start("total: 1");
     await answered(ask({ path: "/healthz" })).toBe(200);
     const silent = ask({ path: "" });
@@ -97,7 +97,7 @@ describe("connections beyond the limit", () => {
     .flat()
     .find((one) => one !== undefined && one.family === "IPv4" && !one.internal)?.address;
 
-  it.skipIf(own === undefined)("of one address, but not of a trusted proxy", async () => {
+  it.skipIf(own === undefined)("is counted per address, except for a trusted proxy", async () => {
     await start("total: 20, per_address: 2", { environment: { HOST: own! } });
     for (const status of [200, 200, 503]) await answered(ask({ path: "/healthz" })).toBe(status);
     closeAll(clients.splice(0));
@@ -108,7 +108,7 @@ describe("connections beyond the limit", () => {
     for (const status of [200, 200, 200]) await answered(ask({ path: "/healthz" })).toBe(status);
   });
 
-  it("of loopback are bounded by the total alone", async () => {
+  it("is counted only in the total on loopback", async () => {
     await start("total: 20, per_address: 1");
     for (const status of [200, 200, 200]) await answered(ask({ path: "/healthz" })).toBe(status);
   });
@@ -117,7 +117,7 @@ describe("connections beyond the limit", () => {
 describe.each([
   ["the fast path", true],
   ["Node's HTTP", false],
-] as const)("an answer that is not read, on %s", (_name, fastPath) => {
+] as const)("an unread answer on %s", (_name, fastPath) => {
   const long = (extra: object): RawRequest => {
     const script = { flood: 12_000_000, usage: { input: 1, output: 1 } };
     const content = `Hi\n#sandbox ${JSON.stringify(script)}`;
@@ -142,7 +142,7 @@ describe.each([
   it.each([
     ["whole", {}],
     ["streamed", { stream: true }],
-  ])("is cut off when nothing of it was taken for so long: %s", async (_form, extra) => {
+  ])("is cut off after unread_s without progress: %s", async (_form, extra) => {
     let late = 0;
     const warn = (fields: { readonly late?: number }): void => void (late += fields.late ?? 0);
     const log = { ...silentLog, warn } as Log;
@@ -159,7 +159,7 @@ describe.each([
     expect(stuck.socket.bytesRead).toBeGreaterThan(0);
   });
 
-  it("goes on as long as something is taken", async () => {
+  it("goes on as long as the client reads some of it", async () => {
     await start("unread_s: 1.2", { fastPath });
     const slow = ask(long({}), false);
     const started = performance.now();
@@ -177,14 +177,14 @@ describe.each([
   });
 });
 
-describe("open files", () => {
+describe("the budget of open files", () => {
   it.each([
     { limit: 400, sandbox: true },
     { limit: 400, sandbox: false },
     { limit: 1_024, sandbox: false },
     { limit: 20_000, sandbox: true },
     { limit: undefined, sandbox: false },
-  ])("%o are shared out, and something is left for the rest", (input) => {
+  ])("is split for %o, with a reserve for other files", (input) => {
     const plan = planDescriptors({ ...input, asked: {} });
     const used = plan.total + plan.refused + plan.outgoing;
     const reserve = 64 + 24;
@@ -195,14 +195,14 @@ describe("open files", () => {
     expect(plan.perAddress).toBeLessThan(plan.total);
   });
 
-  it("the configuration lowers them, and cannot raise them", () => {
+  it("can be lowered by the configuration, but not raised", () => {
     const plan = (total: number) =>
       planDescriptors({ limit: 400, sandbox: false, asked: { total } }).total;
     expect(plan(10)).toBe(10);
     expect(plan(10_000)).toBe(plan(20_000));
   });
 
-  it("connections to providers fail at once where none is left, and idle ones make room", async () => {
+  it("refuses a provider connection at once if none is left, and idle connections make room", async () => {
     const slots = new Slots(1);
     const pools = createPools({ slots, quietMs: 0 });
     let hold = true;

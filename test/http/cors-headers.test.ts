@@ -56,12 +56,15 @@ async function ask(text: string, stream: boolean) {
   return { headers, hidden: names.filter((name) => !exposed.includes(name)) };
 }
 
-it.each([false, true])("of a miss, a hit and a refusal by a hook, stream %s", async (stream) => {
-  const asked = [await ask("Hello", stream), await ask("refuse me", stream)];
-  const hit = await eventually(async () => {
-    const found = await ask("Hello", stream);
-    return found.headers.get("x-gw-cache") === "hit" && found;
-  }, "a hit");
-  expect(asked[1]!.headers.get("x-gw-hook-code")).toBe("house_rule");
-  expect([...asked, hit].map(({ hidden }) => hidden)).toEqual([[], [], []]);
-});
+it.each([false, true])(
+  "a page can read every gateway header of a miss, a hit and a refusal by a hook, stream %s",
+  async (stream) => {
+    const asked = [await ask("Hello", stream), await ask("refuse me", stream)];
+    const hit = await eventually(async () => {
+      const found = await ask("Hello", stream);
+      return found.headers.get("x-gw-cache") === "hit" && found;
+    }, "a hit");
+    expect(asked[1]!.headers.get("x-gw-hook-code")).toBe("house_rule");
+    expect([...asked, hit].map(({ hidden }) => hidden)).toEqual([[], [], []]);
+  },
+);

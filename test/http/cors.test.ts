@@ -93,7 +93,7 @@ describe.each([
     "/api/v1/tasks/task_1",
     "/files/x",
   ])(
-    "the preflight of %s is answered without a key, with the headers that were asked for",
+    "the preflight of %s is answered without a key, and allows the requested headers",
     async (path) => {
       const answer = await preflight(gateway.url + path, page);
       expect(answer.status).toBe(204);
@@ -104,7 +104,7 @@ describe.each([
     },
   );
 
-  it("whole answers, streams and errors can be read by the page", async () => {
+  it("a page can read whole answers, streams and errors", async () => {
     const whole = await call(page);
     expect(whole.status).toBe(200);
     readable(whole);
@@ -126,7 +126,7 @@ describe.each([
     readable(models);
   });
 
-  it("a task's answer varies by both", async () => {
+  it("a task's answer varies by Origin and Prefer", async () => {
     const task = await ask(
       `${gateway.url}/v1/tasks`,
       "POST",
@@ -145,7 +145,7 @@ describe.each([
     "https://app.example.com.evil.example",
     "http://app.example.com",
     "https://app.example.com:8443",
-  ])("%s is not told anything more", async (origin) => {
+  ])("%s gets no CORS permission", async (origin) => {
     const asking = await preflight(`${gateway.url}/v1/chat/completions`, origin);
     expect(asking.status).toBe(405);
     expect(asking.headers["access-control-allow-origin"]).toBeUndefined();
@@ -156,7 +156,7 @@ describe.each([
     expect(answer.headers["vary"]).toBe("Origin");
   });
 
-  it("what lives by cookies is never shared", async () => {
+  it("the management API, sign-in, metrics and docs allow no other origin", async () => {
     for (const path of [
       "/admin/v1/keys",
       "/auth/sign-in/email",
@@ -172,7 +172,7 @@ describe.each([
     }
   });
 
-  it("names of headers are repeated only where they are names, and no more than 64", async () => {
+  it("requested header names are echoed only if all are valid and there are at most 64", async () => {
     for (const names of ["x y", "x-a,", "a".repeat(200), Array(80).fill("x-a").join(",")]) {
       const answer = await preflight(`${gateway.url}/v1/models`, page, {
         "access-control-request-headers": names,
@@ -182,7 +182,7 @@ describe.each([
     }
   });
 
-  it("a preflight and its call share a connection", async () => {
+  it("a preflight and its call may share a connection", async () => {
     const { hostname, port } = new URL(gateway.url);
     const body = JSON.stringify({
       model: "sandbox/chat",
@@ -214,7 +214,7 @@ describe.each([
   });
 });
 
-it("with * every page may call, and nothing varies", async () => {
+it("with * every page may call, and no answer varies by origin", async () => {
   const gateway = await start('"*"', true);
   const answer = await preflight(`${gateway.url}/v1/models`, "null");
   expect(answer.status).toBe(204);
@@ -226,7 +226,7 @@ it("with * every page may call, and nothing varies", async () => {
   await gateway.close();
 });
 
-it("without cors in the configuration nothing is added to any answer", async () => {
+it("without `cors` in the configuration no CORS header is sent", async () => {
   const gateway = await startTestGateway();
   const answer = await preflight(`${gateway.url}/v1/chat/completions`, page);
   expect(answer.status).toBe(405);

@@ -72,8 +72,8 @@ async function count(path: string, body: object): Promise<number> {
   return path === messagesPath ? input! : totalTokens!;
 }
 
-describe("where the vendor counts", () => {
-  it("answers its number, and asks it for all the model reads under the name it knows", async () => {
+describe("a token count by the vendor", () => {
+  it("returns the vendor's number; the request has all input under the upstream's model name", async () => {
     const body = asked("claude", {
       system: "Be brief.",
       tools: [{ name: "look", input_schema: { type: "object" } }],
@@ -101,7 +101,7 @@ describe("where the vendor counts", () => {
     expect(upstream.requests[0]!.body).toEqual({ ...input, model: "talk-large" });
   });
 
-  it("keeps thinking that no vendor signed from a vendor that asks for signatures", async () => {
+  it("sends no unsigned thinking to a vendor that requires signatures", async () => {
     const shown = { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" };
     const said = { type: "text", text: "It is long." };
     const history = [message, { role: "assistant", content: [shown, said] }, message];
@@ -113,7 +113,7 @@ describe("where the vendor counts", () => {
     ]);
   });
 
-  it("T52: of the generateContent protocol a whole request is counted, with system instruction and tools", async () => {
+  it("T52: counts a whole generateContent request, with system instruction and tools", async () => {
     const systemInstruction = { parts: [{ text: "Be brief." }] };
     const tools = [{ functionDeclarations: [{ name: "look" }] }];
     const request = { contents, systemInstruction, tools };
@@ -130,7 +130,7 @@ describe("where the vendor counts", () => {
     "/v1beta/acme/gemini:countTokens",
     "/v1/models/acme/gemini:countTokens",
     "/v1beta/models/acme%2Fgemini:@price:countTokens",
-  ])("reached as %s", async (path) => {
+  ])("is reachable as %s", async (path) => {
     expect(await count(path, { contents })).toBe(42);
   });
 
@@ -151,17 +151,17 @@ describe("where the vendor counts", () => {
   });
 });
 
-describe("the estimate", () => {
+describe("the estimate of a token count", () => {
   const estimate = (extra: object = {}) => count(messagesPath, asked("chat", extra));
 
-  it("is made where the upstream speaks another protocol, or is no vendor that counts; nobody is asked", async () => {
+  it("is made without a vendor request if the upstream has another protocol or cannot count", async () => {
     for (const id of ["chat", "copy"]) expect(await count(messagesPath, asked(id))).toBe(9);
     expect(await count(geminiPath("chat"), { contents })).toBe(9);
     expect(await count(geminiPath("claude"), { contents })).toBe(9);
     expect(upstream.requests).toEqual([]);
   });
 
-  it("T52: counts everything the model reads: system, tools, calls, results, thoughts, schemas", async () => {
+  it("T52: counts all input: system, tools, calls, results, thoughts, schemas and documents", async () => {
     const text = "the quick brown fox jumps over the lazy dog ".repeat(10);
     const base = await estimate();
     const tool = { name: "look", description: text, input_schema: { type: "object" } };
@@ -207,7 +207,7 @@ describe("the estimate", () => {
     }
   });
 
-  it("takes a picture as a picture, not as the text of its bytes", async () => {
+  it("counts a picture as a picture, not as the text of its bytes", async () => {
     const data = Buffer.alloc(300_000, 7).toString("base64");
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data } };
     const messages = [
@@ -219,7 +219,7 @@ describe("the estimate", () => {
     expect(await count(geminiPath("chat"), { contents: [{ role: "user", parts }] })).toBe(9 + 1600);
   });
 
-  it("counts a very long text in passing", async () => {
+  it("is fast for a very long text", async () => {
     const system = "word ".repeat(400_000);
     let tokens = 0;
     expect(await costMs(async () => (tokens = await estimate({ system })))).toBeLessThan(2_000);
@@ -227,8 +227,8 @@ describe("the estimate", () => {
   });
 });
 
-describe("what a count is not", () => {
-  it("neither billed nor reserved nor logged as a call: it works without money", async () => {
+describe("a token count", () => {
+  it("is not billed, reserved or logged as a call, works without credit, and obeys the key's models and revocation", async () => {
     const secrets = await openSecrets({
       database: gateway.database,
       masterKey: undefined,
@@ -270,14 +270,14 @@ describe("what a count is not", () => {
     [messagesPath, { model: "acme/claude" }, 400, "invalid_request_error"],
     [messagesPath, asked("claude", { messages: [] }), 400, "invalid_request_error"],
     [messagesPath, asked("claude", { system: 1 }), 400, "invalid_request_error"],
-  ])("%s refuses %j in the messages shape", async (path, body, status, type) => {
+  ])("at %s with %j is refused in the messages shape", async (path, body, status, type) => {
     const answer = await gateway.post(path, body);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ type: "error", error: { type } });
     expect(upstream.requests).toEqual([]);
   });
 
-  it("generateContent's refusals have its own shape", async () => {
+  it("is refused in the generateContent shape at generateContent paths", async () => {
     for (const [path, body, status] of [
       [geminiPath("none"), { contents }, 404],
       [geminiPath("gemini"), {}, 400],
@@ -299,7 +299,7 @@ describe("what a count is not", () => {
 });
 
 describe("the official SDKs", () => {
-  it("@anthropic-ai/sdk counts", async () => {
+  it("@anthropic-ai/sdk counts tokens", async () => {
     const client = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
     const { input_tokens: tokens } = await client.messages.countTokens({
       model: "acme/chat",
@@ -309,7 +309,7 @@ describe("the official SDKs", () => {
     expect(tokens).toBeGreaterThan(9);
   });
 
-  it("@google/genai counts", async () => {
+  it("@google/genai counts tokens", async () => {
     const client = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
     const { totalTokens } = await client.models.countTokens({
       model: "acme/gemini",

@@ -28,7 +28,7 @@ async function ask(method: string, path: string, more: RequestInit = {}): Promis
   return { status, allow: headers.get("allow"), text: await answer.text() };
 }
 
-describe("a path where nothing is", () => {
+describe("the 404 message of an unknown path", () => {
   it.each([
     ["POST", "/v1/v1/chat/completions", "It is at /v1/chat/completions: the base URL of OpenAI"],
     ["POST", "/v1/chat/completions/", "It is at /v1/chat/completions, without the slash"],
@@ -61,7 +61,7 @@ describe("a path where nothing is", () => {
     expect(error["message"]).toContain(said);
   });
 
-  it("with a slash behind messages: in the shape of messages", async () => {
+  it("has the messages shape for /v1/messages with a trailing slash", async () => {
     const { status, text } = await ask("POST", "/v1/messages/");
     expect(status).toBe(404);
     expect(JSON.parse(text)).toMatchObject({
@@ -75,7 +75,7 @@ describe("a path where nothing is", () => {
   });
 });
 
-it("a WebSocket where responses are posted is told to go on over HTTP, which Codex does", async () => {
+it("a WebSocket upgrade of /v1/responses gets 426, so that clients such as Codex continue over HTTP", async () => {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       authorization: `Bearer ${gateway.key}`,
@@ -101,7 +101,7 @@ it("a WebSocket where responses are posted is told to go on over HTTP, which Cod
   });
 });
 
-it("GET where generateContent is called is a wrong method, and no model that does not exist", async () => {
+it("GET on a generateContent path is 405 with `Allow: POST`, and not an unknown model", async () => {
   for (const method of ["generateContent", "streamGenerateContent?alt=sse", "countTokens"]) {
     const path = `/v1beta/models/sandbox/chat:${method}`;
     const { status, allow, text } = await ask("GET", path);
@@ -112,7 +112,7 @@ it("GET where generateContent is called is a wrong method, and no model that doe
   }
 });
 
-it("ERR-08: keys in quotes, with a space, and of a vendor, and tokens of the management API are each told as what they are, and not repeated", async () => {
+it("ERR-08: a quoted key, a key with a space, a vendor's key and a management token each get their own message, without the key", async () => {
   const told = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` };
     const { status, text } = await ask("POST", "/v1/chat/completions", { headers });
@@ -128,7 +128,7 @@ it("ERR-08: keys in quotes, with a space, and of a vendor, and tokens of the man
     expect(await told(token)).toContain("This is a token of the management API (/admin/v1). Calls");
 });
 
-it("an empty body is told as one", async () => {
+it("an empty body is reported as empty", async () => {
   for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
     const { status, text } = await ask("POST", path, { body: "" });
     expect(status).toBe(400);
@@ -137,7 +137,7 @@ it("an empty body is told as one", async () => {
   }
 });
 
-it("a stranger's path that is as long as a head takes no time to be told from others", () => {
+it("hints for very long unknown paths are computed quickly", () => {
   const names = Array.from({ length: 300 }, (_, at) => `/admin/v1/things${at}/:id/moves${at}`);
   const methods = new Map(names.map((name) => [name, new Set(["GET", "POST"])]));
   const paths = [
@@ -155,7 +155,7 @@ it("a stranger's path that is as long as a head takes no time to be told from ot
   expect(performance.now() - beganMs).toBeLessThan(200);
 });
 
-it("a path of thousands of steps is compared with all routes in no time", () => {
+it("a path of thousands of segments is compared quickly with all routes", () => {
   const path = `/v1${"/".repeat(16_000)}`;
   const beganMs = performance.now();
   const found = Array.from({ length: 3_000 }, () => fitsRoute("/v1/tasks/:id", path));

@@ -18,7 +18,7 @@ async function loggedRow(gateway: GatewayUnderTest, id: string) {
   }, patiently);
 }
 
-describe("a call", () => {
+describe("an embeddings call", () => {
   let gateway: GatewayUnderTest;
   let first: Recorder;
   let second: Recorder;
@@ -83,7 +83,7 @@ describe("a call", () => {
   const charged = async () => (await gateway.ledger.balance(gateway.workspaceId)).chargedNano;
   const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;
 
-  it("asks for compressed vectors, and decodes them", async () => {
+  it("requests compressed vectors, and decompresses them", async () => {
     first.answer((request, response) => {
       expect(request.headers["accept-encoding"]).toBe("gzip, br, zstd");
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
@@ -94,7 +94,7 @@ describe("a call", () => {
     expect(await response.json()).toMatchObject({ data: answer.data });
   });
 
-  it("passes the body on under the upstream's name, and answers with the canonical id", async () => {
+  it("is sent with the upstream's model name, and answered with the canonical id", async () => {
     const response = await embed({ dimensions: 2, encoding_format: "float", user: "u", rare: [1] });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-request-id")).toMatch(/^req_/);
@@ -113,7 +113,7 @@ describe("a call", () => {
     expect(second.requests).toEqual([]);
   });
 
-  it("charges the tokens the vendor tells, once, and logs them", async () => {
+  it("is charged once, by the vendor's token count, and logged", async () => {
     const before = await charged();
     const response = await embed();
     // 1,000 tokens at 500 nano-USD each, and a call.
@@ -132,7 +132,7 @@ describe("a call", () => {
     });
   });
 
-  it("charges an estimate where the vendor tells nothing, and says so", async () => {
+  it("is charged by an estimate if the vendor reports no usage, and the log says so", async () => {
     const { usage: _usage, ...silent } = answer;
     first.answer(json(silent));
     const before = await charged();
@@ -143,7 +143,7 @@ describe("a call", () => {
     expect(row).toMatchObject({ usage_source: "estimated", usage: { outputTokens: 0 } });
   });
 
-  it("a service tier is never forwarded, and reported", async () => {
+  it("is sent without its service tier, which is reported as dropped", async () => {
     const response = await embed({ service_tier: "flex" });
     expect(await response.json()).toMatchObject({ gw: { droppedParams: ["service_tier"] } });
     expect(first.requests[0]!.body).not.toHaveProperty("service_tier");
@@ -153,7 +153,7 @@ describe("a call", () => {
     ["fails", json({ error: { message: "down" } }, 500)],
     ["answers something else", json({ object: "list" })],
     ["tells an error with status 200", json({ error: { message: "no" } })],
-  ])("where a provider %s the next one answers, and one charge is made", async (_how, broken) => {
+  ])("goes to the next provider if the first one %s, and is charged once", async (_how, broken) => {
     first.answer(broken);
     const before = await charged();
     const response = await embed();
@@ -164,7 +164,7 @@ describe("a call", () => {
 
   const down = json({ error: { message: "down" } }, 503);
 
-  it("where no provider can, the model's own fallback answers, under its name and at its price", async () => {
+  it("falls back to the model's own fallback if no provider answers, with that model's name and price", async () => {
     first.answer(down);
     const before = await charged();
     const response = await embed({}, "acme/near");
@@ -176,7 +176,7 @@ describe("a call", () => {
     expect(row).toMatchObject({ model: "acme/far", provider: "second", cost_nano: 5_000_000n });
   });
 
-  it("a fallback of the request stands in the header, and is checked like the model", async () => {
+  it("takes fallbacks from the header, and checks them like the model", async () => {
     const call = (names: string) =>
       gateway.post(
         "/v1/embeddings",
@@ -195,7 +195,7 @@ describe("a call", () => {
     expect((await call(",")).status).toBeGreaterThanOrEqual(500);
   });
 
-  it("the reservation covers the dearest of its models", async () => {
+  it("reserves enough for the most expensive of its models", async () => {
     // A third of a million tokens: 0.17 USD at the model, 1.33 at its fallback. The workspace has less than a dollar.
     const input = "x".repeat(500_000);
     const refused = await embed({ input: [input, input] }, "acme/near");
@@ -205,7 +205,7 @@ describe("a call", () => {
     expect(alone.status).toBe(200);
   });
 
-  it("a refusal of the vendor reaches the caller in its own words, and costs nothing", async () => {
+  it("passes a vendor's refusal on in its own words, uncharged", async () => {
     const error = {
       message: "too long",
       type: "invalid_request_error",
@@ -222,7 +222,7 @@ describe("a call", () => {
     await expect.poll(held).toBe(0n);
   });
 
-  it("what it may cost at most is reserved: without that much, nothing is asked", async () => {
+  it("is refused without a vendor request if the balance is below its highest possible cost", async () => {
     const response = await embed({ input: "x".repeat(6_000_000) });
     expect(response.status).toBe(402);
     expect(await response.json()).toMatchObject({ error: { code: "insufficient_balance" } });
@@ -240,16 +240,19 @@ describe("a call", () => {
     [{ model: "acme/none" }, 404, "model_not_found"],
     [{ model: "acme/talk" }, 400, "unsupported_protocol"],
     [{ model: undefined }, 400, "missing_required_parameter"],
-  ])("refuses %j in the OpenAI shape, before anybody is asked", async (extra, status, code) => {
-    const response = await embed(extra);
-    expect(response.status).toBe(status);
-    const { error } = (await response.json()) as { error: Record<string, unknown> };
-    expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
-    expect(error["code"]).toMatch(code);
-    expect(first.requests).toEqual([]);
-  });
+  ])(
+    "is refused for %j in the OpenAI shape, before any vendor request",
+    async (extra, status, code) => {
+      const response = await embed(extra);
+      expect(response.status).toBe(status);
+      const { error } = (await response.json()) as { error: Record<string, unknown> };
+      expect(Object.keys(error).sort()).toEqual(["code", "message", "param", "type"]);
+      expect(error["code"]).toMatch(code);
+      expect(first.requests).toEqual([]);
+    },
+  );
 
-  it("an embedding model answers nothing but embeddings", async () => {
+  it("is the only call that an embedding model serves", async () => {
     const body = { model: "acme/vector", messages: [{ role: "user", content: "Hi" }] };
     const response = await gateway.post("/v1/chat/completions", body);
     expect(response.status).toBe(400);
@@ -258,7 +261,7 @@ describe("a call", () => {
     });
   });
 
-  it("is listed with its endpoint, its parameters and its price", async () => {
+  it("has models that are listed with endpoint, parameters and price", async () => {
     const list = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
     expect(list.data.find(({ id }) => id === "acme/vector")).toMatchObject({
       endpoints: ["embeddings"],
@@ -273,7 +276,7 @@ describe("a call", () => {
     });
   });
 
-  it("the same end user keeps one provider", async () => {
+  it("stays with one provider for the same end user", async () => {
     for (let call = 0; call < 12; call += 1) await embed({ user: "someone" }, "acme/vector");
     expect([first.requests.length, second.requests.length].toSorted((a, b) => a - b)).toEqual([
       0, 12,
@@ -291,7 +294,7 @@ describe("the official SDK on the sandbox", () => {
     new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   const model = "sandbox/embedding";
 
-  it("embeddings.create: the same text has the same vector, whichever way it travels", async () => {
+  it("embeddings.create returns the same vector for the same text, as base64 and as numbers", async () => {
     const { embeddings } = client();
     // Without a format the SDK asks for base64 and decodes it.
     const packed = await embeddings.create({ model, input: ["one", "two", "one"] });
@@ -308,13 +311,13 @@ describe("the official SDK on the sandbox", () => {
     expect(packed.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
   });
 
-  it("dimensions decide the length, tokens are as good as text", async () => {
+  it("embeddings.create returns vectors of the requested dimensions, also for tokens as input", async () => {
     const { embeddings } = client();
     const { data } = await embeddings.create({ model, input: [[1, 2], [3]], dimensions: 8 });
     expect(data.map(({ embedding }) => embedding.length)).toEqual([8, 8]);
   });
 
-  it("a refusal is thrown as the SDK's own error", async () => {
+  it("embeddings.create throws the SDK's own error for a refusal", async () => {
     const { embeddings } = client();
     await expect(embeddings.create({ model, input: "x", dimensions: 5000 })).rejects.toMatchObject({
       status: 400,

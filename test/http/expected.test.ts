@@ -51,14 +51,17 @@ it.each([
   ["a form", "/v1/images/edits", "multipart/form-data; boundary=xyz"],
   ["a change", "/admin/v1/keys", "application/json"],
   ["nothing", "/v1/nothing", "application/json"],
-])("a stranger is not asked for the body of %s", async (_what, path, type) => {
-  const client = ask({ path, key: "gw_live_wrong", type, length: 20_000_000 });
-  await expect.poll(() => statuses(client)).toEqual([path === "/v1/nothing" ? "404" : "401"]);
-  expect(client.text()).toMatch(/connection: close/i);
-  await expect.poll(() => client.closed()).toBe(true);
-});
+])(
+  "a caller with a wrong key gets no 100 Continue for the body of %s",
+  async (_what, path, type) => {
+    const client = ask({ path, key: "gw_live_wrong", type, length: 20_000_000 });
+    await expect.poll(() => statuses(client)).toEqual([path === "/v1/nothing" ? "404" : "401"]);
+    expect(client.text()).toMatch(/connection: close/i);
+    await expect.poll(() => client.closed()).toBe(true);
+  },
+);
 
-it("a body that is too large is not asked for", async () => {
+it("a body that is too large gets 413 and no 100 Continue", async () => {
   const length = 900_000_000;
   const client = ask({ path: "/v1/chat/completions", key: gateway.key, length });
   await expect.poll(() => statuses(client)).toEqual(["413"]);
@@ -67,15 +70,18 @@ it("a body that is too large is not asked for", async () => {
 it.each([
   ["a call", "/v1/chat/completions", "application/json", json],
   ["a form", "/v1/tasks", "multipart/form-data; boundary=xyz", form],
-])("%s that is let in is told to go on, and answered", async (_what, path, type, body) => {
-  const client = ask({ path, key: gateway.key, type, length: Buffer.byteLength(body) });
-  await expect.poll(() => statuses(client)).toEqual(["100"]);
-  client.socket.write(body);
-  await expect.poll(() => statuses(client)).toHaveLength(2);
-  expect(statuses(client)[1]).toMatch(/^20\d$/);
-});
+])(
+  "%s with a valid key gets 100 Continue, and then its answer",
+  async (_what, path, type, body) => {
+    const client = ask({ path, key: gateway.key, type, length: Buffer.byteLength(body) });
+    await expect.poll(() => statuses(client)).toEqual(["100"]);
+    client.socket.write(body);
+    await expect.poll(() => statuses(client)).toHaveLength(2);
+    expect(statuses(client)[1]).toMatch(/^20\d$/);
+  },
+);
 
-it("a request without a body is answered, and its connection stays", async () => {
+it("a request without a body is answered after 100 Continue, and its connection stays open", async () => {
   const client = openRaw(gateway.url, { path: "/healthz", headers: { expect: "100-continue" } });
   clients.push(client);
   await expect.poll(() => statuses(client)).toEqual(["100", "200"]);

@@ -33,19 +33,19 @@ async function inTurn(port: number, requests: readonly string[]): Promise<string
   return labels(client.text());
 }
 
-describe("who answers", () => {
-  it("plain requests, one after another on one connection: the fast path", async () => {
+describe("the choice between the fast path and Node", () => {
+  it("the fast path answers plain requests, one after another on one connection", async () => {
     const { port } = await start();
     expect(await inTurn(port, [fast, fast, fast])).toEqual(["fast", "fast", "fast"]);
   });
 
-  it("from the first other request on: Node", async () => {
+  it("Node answers from the first other request on", async () => {
     const { port } = await start();
     expect(await inTurn(port, [fast, other, fast])).toEqual(["fast", "node", "node"]);
     expect(await inTurn(port, [other, fast])).toEqual(["node", "node"]);
   });
 
-  it("a request whose head comes in pieces, wherever it is cut: Node", async () => {
+  it("Node answers a request whose head arrives in pieces, wherever it is cut", async () => {
     const { port } = await start();
     for (let cut = 1; cut < fast.length - "{}".length; cut += 7) {
       const client = openClient(port);
@@ -57,7 +57,7 @@ describe("who answers", () => {
     }
   });
 
-  it("a request whose body comes in many reads, and those after it: the fast path", async () => {
+  it("the fast path answers a request whose body arrives in many reads, and the requests after it", async () => {
     const { port } = await start();
     const large = plainRequest("/v1/a", "a".repeat(300_000));
     expect(await inTurn(port, [large, fast, large, fast])).toEqual([
@@ -68,7 +68,7 @@ describe("who answers", () => {
     ]);
   });
 
-  it("a body goes to its reader byte for byte, wherever it is cut", async () => {
+  it("a body reaches its reader byte for byte, wherever it is cut", async () => {
     const bodies: string[] = [];
     const { port } = await start({ handle: saying("fast", (body) => bodies.push(body)) });
     const body = "0123456789".repeat(3);
@@ -84,7 +84,7 @@ describe("who answers", () => {
     expect(bodies).toEqual(Array.from({ length: body.length + 1 }, () => body));
   });
 
-  it("what comes behind a body in the same read: Node, when the answer is over", async () => {
+  it("Node answers a request that arrives in one read with the end of a body, after that body's answer", async () => {
     const { port } = await start();
     const client = openClient(port);
     const large = plainRequest("/v1/a", "a".repeat(100));
@@ -96,7 +96,7 @@ describe("who answers", () => {
     client.socket.destroy();
   });
 
-  it("a body that nobody reads waits outside until its answer, and is then read and forgotten", async () => {
+  it("an unread body waits in the socket until its answer, and is then read and discarded", async () => {
     const taken: { response: FastAnswer; body: RequestBody }[] = [];
     const { port } = await start({
       handle: (_request, response, body) => taken.push({ response, body }) > 0,
@@ -115,7 +115,7 @@ describe("who answers", () => {
     client.socket.destroy();
   });
 
-  it("two requests in one write: Node, in their order", async () => {
+  it("Node answers two requests that arrive in one write, in order", async () => {
     const { port } = await start();
     const client = openClient(port);
     client.socket.write(fast + other);
@@ -123,7 +123,7 @@ describe("who answers", () => {
     client.socket.destroy();
   });
 
-  it("a server's connections are counted, whoever has them", async () => {
+  it("the server counts the connections of both", async () => {
     const { port, server } = await start();
     const clients = [openClient(port), openClient(port)];
     clients[0]!.socket.write(fast);
@@ -137,7 +137,7 @@ describe("who answers", () => {
   });
 });
 
-describe("odd requests", () => {
+describe("an odd request", () => {
   const body = '{"model":"a"}';
   const plain: Parts = {
     line: "POST /v1/a HTTP/1.1",
@@ -153,7 +153,7 @@ describe("odd requests", () => {
     return (await client.closed).replaceAll(/Date: .*\r\n/g, "");
   }
 
-  it.each(oddities)("%s: as without the fast path", async (_name, change) => {
+  it.each(oddities)("is answered as without the fast path: %s", async (_name, change) => {
     const [first, second] = [await start(), await start({ fast: false })];
     const bytes = bytesOf(change(plain));
     const answer = await answerTo(first.port, bytes);
@@ -161,14 +161,14 @@ describe("odd requests", () => {
     expect(answer).toBe(await answerTo(second.port, bytes));
   });
 
-  it.each([...harmless, ...closing])("%s: the fast path", async (_name, change) => {
+  it.each([...harmless, ...closing])("is answered by the fast path: %s", async (_name, change) => {
     const { port } = await start();
     expect(labels(await answerTo(port, bytesOf(change(plain))))).toEqual(["fast"]);
   });
 });
 
-describe("what comes while a call runs", () => {
-  it("the next request waits, and is Node's", async () => {
+describe("bytes that arrive during a call", () => {
+  it("are kept as the next requests, which Node answers", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -184,7 +184,7 @@ describe("what comes while a call runs", () => {
     client.socket.destroy();
   });
 
-  it("more than is kept waits outside, and comes whole", async () => {
+  it("wait in the socket above a limit, and then arrive completely", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -199,7 +199,7 @@ describe("what comes while a call runs", () => {
     client.socket.destroy();
   });
 
-  it("noise is judged by Node when the answer is over", async () => {
+  it("get 400 from Node after the answer if they are noise", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -210,7 +210,7 @@ describe("what comes while a call runs", () => {
     expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [^]*fastHTTP\/1\.1 400 /);
   });
 
-  it("an empty line behind a body is nothing", async () => {
+  it("are ignored if they are an empty line after a body", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -224,29 +224,32 @@ describe("what comes while a call runs", () => {
   });
 });
 
-describe("a request that is the last of its connection", () => {
+describe("the last request of a connection", () => {
   const last = fast.replace("\r\n", "\r\nConnection: close\r\n");
 
-  it.each(["content-length", "chunks"])("is answered so, and closed: %s", async (how) => {
-    const { port, next, server } = await startByHand();
-    const accepted = once(server, "connection") as Promise<[Socket]>;
-    const client = openClient(port);
-    client.socket.write(last);
-    const response = await next();
-    // Bytes after the last request are ignored.
-    client.socket.write(fast);
-    const [socket] = await accepted;
-    await expect.poll(() => socket.bytesRead).toBe(last.length + fast.length);
-    response.writeHead(200, how === "chunks" ? {} : { "content-length": 4 });
-    response.end("fast");
-    const text = await client.closed;
-    const body = how === "chunks" ? "4\r\nfast\r\n0\r\n\r\n" : "fast";
-    expect(text).toMatch(new RegExp(`^HTTP/1.1 200 [^]*\r\n\r\n${body}$`));
-    expect(text).toContain("\r\nConnection: close\r\n");
-    expect(text).not.toContain("Keep-Alive");
-  });
+  it.each(["content-length", "chunks"])(
+    "is answered with `Connection: close`, and the connection is closed: %s",
+    async (how) => {
+      const { port, next, server } = await startByHand();
+      const accepted = once(server, "connection") as Promise<[Socket]>;
+      const client = openClient(port);
+      client.socket.write(last);
+      const response = await next();
+      // Bytes after the last request are ignored.
+      client.socket.write(fast);
+      const [socket] = await accepted;
+      await expect.poll(() => socket.bytesRead).toBe(last.length + fast.length);
+      response.writeHead(200, how === "chunks" ? {} : { "content-length": 4 });
+      response.end("fast");
+      const text = await client.closed;
+      const body = how === "chunks" ? "4\r\nfast\r\n0\r\n\r\n" : "fast";
+      expect(text).toMatch(new RegExp(`^HTTP/1.1 200 [^]*\r\n\r\n${body}$`));
+      expect(text).toContain("\r\nConnection: close\r\n");
+      expect(text).not.toContain("Keep-Alive");
+    },
+  );
 
-  it("whose body is still on its way, too", async () => {
+  it("is answered even if its body still arrives", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     const large = plainRequest("/v1/a", "a".repeat(3_000_000));
@@ -255,7 +258,7 @@ describe("a request that is the last of its connection", () => {
     expect(labels(await client.closed)).toEqual(["fast"]);
   });
 
-  it("says nothing of the one before it", async () => {
+  it("does not change the answer to the request before it", async () => {
     const { port } = await start();
     const client = openClient(port);
     client.socket.write(fast);
@@ -265,8 +268,8 @@ describe("a request that is the last of its connection", () => {
   });
 });
 
-describe("answers", () => {
-  it("a stream goes out in chunks, head and first text together", async () => {
+describe("an answer of the fast path", () => {
+  it("is sent in chunks if it is a stream, with its head and first text together", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -285,7 +288,7 @@ describe("answers", () => {
     client.socket.destroy();
   });
 
-  it("what is written in one turn leaves in one write", async () => {
+  it("is sent in one write per turn of the event loop", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -305,7 +308,7 @@ describe("answers", () => {
     client.socket.destroy();
   });
 
-  it("a header cannot be split", async () => {
+  it("throws for header values with line breaks or characters beyond Latin-1", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -320,7 +323,7 @@ describe("answers", () => {
     client.socket.destroy();
   });
 
-  it("what is written behind the end goes nowhere", async () => {
+  it("ignores writes after its end", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -337,7 +340,7 @@ describe("answers", () => {
     client.socket.destroy();
   });
 
-  it("a client that reads slowly slows the answer down, and gets all of it", async () => {
+  it("slows down for a slow reader, which gets all of it", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -369,7 +372,7 @@ describe("answers", () => {
     client.socket.destroy();
   });
 
-  it("of a client that does not read its answers no further request is taken", async () => {
+  it("blocks further requests of its connection until the client reads it", async () => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);

@@ -158,7 +158,7 @@ describe("the fast path makes no difference", () => {
     await expectSame({ call: calls[0]!, changes: [change], shares: [], times: 1 });
   });
 
-  it.each(closing)("to %s with a request behind it: one answer", async (_name, change) => {
+  it.each(closing)("to %s with a request after it: only one answer", async (_name, change) => {
     const sent: Sent = {
       call: calls[0]!,
       changes: [change],
@@ -171,7 +171,7 @@ describe("the fast path makes no difference", () => {
   });
 
   it.each(["noise\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n"])(
-    "to a request with a fault behind it: its answer, and then the refusal (%j)",
+    "to a request with malformed bytes after it: its answer, and then the refusal (%j)",
     async (behind) => {
       const text = await expectSame({
         call: calls[0]!,
@@ -184,7 +184,7 @@ describe("the fast path makes no difference", () => {
     },
   );
 
-  it("to any mixture of them, in any pieces", async () => {
+  it("to random combinations of these requests, cut into random pieces", async () => {
     const named = fc.constantFrom(...harmless, ...harmless, ...closing, ...oddHeads);
     const change = named.map(([, make]) => make);
     const whole = fc.record({

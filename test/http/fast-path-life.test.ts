@@ -24,7 +24,7 @@ describe("clients that leave", () => {
     ["reset", (client: Client) => client.socket.resetAndDestroy()],
     ["close", (client: Client) => client.socket.destroy()],
     ["end their side", (client: Client) => client.socket.end()],
-  ])("the call is told when they %s in mid-answer", async (_name, leave) => {
+  ])("abort the call's response when they %s during the answer", async (_name, leave) => {
     const { port, next } = await startByHand();
     const client = openClient(port);
     client.socket.write(fast);
@@ -40,7 +40,7 @@ describe("clients that leave", () => {
     response.end("");
   });
 
-  it("between calls: nothing is left of the connection", async () => {
+  it("leave no open connection behind when they leave between calls", async () => {
     const { port, server } = await start();
     for (const leave of ["end", "destroy", "resetAndDestroy"] as const) {
       const client = openClient(port);
@@ -55,8 +55,8 @@ describe("clients that leave", () => {
   });
 });
 
-describe("time", () => {
-  it("a connection that never says anything is a client's error like any other", async () => {
+describe("a timeout of a connection", () => {
+  it("is a `clientError` if no request has come", async () => {
     const { port, server } = await start({ checkMs: 20, headersMs: 100 });
     const client = openClient(port);
     const [error] = (await once(server, "clientError")) as [{ code: string }, unknown];
@@ -64,7 +64,7 @@ describe("time", () => {
     client.socket.destroy();
   });
 
-  it("without anybody for such errors it is closed; so is one that is idle too long", async () => {
+  it("closes a silent connection without a `clientError` listener, and an idle one", async () => {
     const { port } = await start({ checkMs: 20, headersMs: 100, keepAliveMs: 100 });
     const [silent, idle] = [openClient(port), openClient(port)];
     idle.socket.write(fast);
@@ -72,7 +72,7 @@ describe("time", () => {
     expect(labels(await idle.closed)).toEqual(["fast"]);
   });
 
-  it("a call may take longer than both", async () => {
+  it("does not end a running call", async () => {
     const { port, next } = await startByHand({ checkMs: 20, headersMs: 100, keepAliveMs: 100 });
     const client = openClient(port);
     client.socket.write(fast);
@@ -82,7 +82,7 @@ describe("time", () => {
     expect(labels(await client.closed)).toEqual(["fast"]);
   });
 
-  it("a connection whose answer waits for its client is not idle", async () => {
+  it("does not close a connection whose answer the client has not read yet", async () => {
     const { port, server, next } = await startByHand({ checkMs: 20, keepAliveMs: 50 });
     const accepted = once(server, "connection") as Promise<[Socket]>;
     const client = openClient(port);
@@ -107,7 +107,7 @@ describe("time", () => {
     expect(await client.closed).toContain("the end\r\n0\r\n\r\n");
   });
 
-  it("a request that is begun and never ended is timed by Node", async () => {
+  it("is enforced by Node with 408 for an incomplete head", async () => {
     const { port } = await start({ checkMs: 20, headersMs: 100 });
     const client = openClient(port);
     client.socket.write(fast.slice(0, 30));
@@ -115,13 +115,13 @@ describe("time", () => {
   });
 });
 
-describe("a body on its way", () => {
+describe("a body that still arrives", () => {
   const begun = plainRequest("/v1/a", "a".repeat(100)).slice(0, -50);
 
   it.each([
     ["reset", (client: Client) => client.socket.resetAndDestroy()],
     ["close", (client: Client) => client.socket.destroy()],
-  ])("its reader is told when they %s in the middle of it", async (_name, leave) => {
+  ])("gives its reader an error when clients %s in the middle of it", async (_name, leave) => {
     const { port, body } = await startReading();
     const client = openClient(port);
     client.socket.write(begun);
@@ -132,7 +132,7 @@ describe("a body on its way", () => {
     expect(reading).toMatchObject({ destroyed: true, readableEnded: false });
   });
 
-  it("one that ends too soon is a client's error like any other", async () => {
+  it("is a `clientError` if it ends too soon", async () => {
     const { port, server, body } = await startReading();
     const client = openClient(port);
     client.socket.write(begun);
@@ -144,7 +144,7 @@ describe("a body on its way", () => {
     client.socket.destroy();
   });
 
-  it("one that takes for ever is a client's error too, and cuts an answer that has begun", async () => {
+  it("is a `clientError` if it takes too long, and an answer that has begun is cut", async () => {
     const { port, server, body, responses } = await startReading();
     const silent = openClient(port);
     const told = once(server, "clientError");
@@ -161,7 +161,7 @@ describe("a body on its way", () => {
     expect(await answered.closed).toMatch(/first\r\n$/);
   });
 
-  it("holds the server's end up until its answer is over", async () => {
+  it("delays the close of the server until its answer has ended", async () => {
     const { port, server, body, responses } = await startReading({ requestMs: 60_000 });
     const client = openClient(port);
     client.socket.write(begun);
@@ -198,8 +198,8 @@ describe("a body on its way", () => {
   }
 });
 
-describe("the end of the server", () => {
-  it("idle connections are closed at once, busy ones when their answer is over", async () => {
+describe("a closing server", () => {
+  it("closes idle connections at once, and busy ones after their answer", async () => {
     const { port, server, next } = await startByHand();
     const [idle, busy] = [openClient(port), openClient(port)];
     idle.socket.write(fast);
@@ -218,7 +218,7 @@ describe("the end of the server", () => {
     await closed;
   });
 
-  it("all connections are closed where that is asked for", async () => {
+  it("closes all connections if `closeAllConnections` is called", async () => {
     const { port, server, next } = await startByHand();
     const [fresh, busy] = [openClient(port), openClient(port)];
     busy.socket.write(fast);

@@ -17,7 +17,7 @@ const plain: Parts = {
 };
 
 describe("a plain request", () => {
-  it("is read with its path, its headers in small letters and its body", () => {
+  it("is read with its path, its headers in lower case and its body", () => {
     const read = readPlainRequest(bytesOf(plain))!;
     expect(read).toMatchObject({ method: "POST", url: "/v1/chat/completions" });
     expect(read.headers).toMatchObject({
@@ -33,14 +33,14 @@ describe("a plain request", () => {
     expect(readPlainRequest(bytesOf(change(plain)))).toBeDefined();
   });
 
-  it("has values without the blanks around them, as Latin-1", () => {
+  it("has header values without surrounding blanks, as Latin-1", () => {
     const odd = { ...plain, headers: [...plain.headers, "X-Api-Key: \t a \u00e9\tb \t"] };
     expect(readPlainRequest(bytesOf(odd))!.headers["x-api-key"]).toBe("a \u00e9\tb");
   });
 });
 
-describe("a body that is on its way", () => {
-  it("is begun with what came of it, and its announced length is known", () => {
+describe("a body that still arrives", () => {
+  it("starts with the bytes received so far, and its announced length is known", () => {
     const bytes = bytesOf(plain);
     for (let missing = 0; missing <= body.length; missing += 1) {
       const read = readPlainRequest(bytes.subarray(0, bytes.length - missing))!;
@@ -50,12 +50,12 @@ describe("a body that is on its way", () => {
   });
 });
 
-describe("what is left to Node", () => {
-  it.each(oddities)("%s", (_name, change) => {
+describe("a request that is left to Node", () => {
+  it.each(oddities)("has %s", (_name, change) => {
     expect(readPlainRequest(bytesOf(change(plain)))).toBeUndefined();
   });
 
-  it("every part of a head, and a request with anything before or behind it", () => {
+  it("has an incomplete head, or bytes before or after it", () => {
     const bytes = bytesOf(plain);
     for (let end = 0; end < bytes.length - body.length; end += 1)
       expect(readPlainRequest(bytes.subarray(0, end))).toBeUndefined();
@@ -65,7 +65,7 @@ describe("what is left to Node", () => {
     }
   });
 
-  it("control characters, wherever in the head they stand", () => {
+  it("has a control character anywhere in its head", () => {
     const head = bytesOf({ ...plain, body: "" }).length - 4;
     const control = fc.constantFrom(0, 1, 8, 10, 11, 12, 13, 27, 127);
     fc.assert(

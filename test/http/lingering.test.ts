@@ -57,17 +57,17 @@ describe("a refusal that closes its connection", () => {
     ],
     ["a header too long", `POST /v1/messages HTTP/1.1\r\n${json}X-A: `, large, 431],
     ["what is no HTTP", "noise\r\n\r\n", large, 400],
-  ])("of %s is read by who sends first", async (_name, head, body, status) => {
+  ])("reaches a client that sends all of %s before it reads", async (_name, head, body, status) => {
     const text = await sendThenRead(port, head, body);
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual([`HTTP/1.1 ${status}`]);
     expect(text).toMatch(/\r\nconnection: close\r\n/i);
   });
 });
 
-describe("on the fast path", () => {
+describe("the fast path, when it closes a connection", () => {
   const { startByHand } = useServers();
 
-  it("the last answer of a connection is read by who sends first", async () => {
+  it("delivers the last answer to a client that sends everything before it reads", async () => {
     const { port, next } = await startByHand({ leaving: () => true });
     const [head] = plainRequest("/v1/a", "", ["Host: a", `Content-Length: ${large.length}`]).split(
       /(?<=\r\n\r\n)/,
@@ -77,7 +77,7 @@ describe("on the fast path", () => {
     expect(await read).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close\r\n\r\ntold$/);
   });
 
-  it("so is one whose client goes on sending behind its request", async () => {
+  it("delivers the last answer to a client that goes on sending after its last request", async () => {
     const last = plainRequest("/v1/a", "", ["Host: a", "Content-Length: 0", "Connection: close"]);
     const { port, next, server } = await startByHand();
     const accepted = once(server, "connection") as Promise<[Socket]>;
@@ -96,7 +96,7 @@ describe("on the fast path", () => {
     expect(await client.closed).toMatch(/^HTTP\/1\.1 200 [^]*fast$/);
   });
 
-  it("what comes behind it is nobody's", async () => {
+  it("ignores bytes after the last request", async () => {
     const { port, next } = await startByHand({ leaving: () => true });
     const client = openClient(port);
     client.socket.write(plainRequest("/v1/a", "01234", ["Host: a", "Content-Length: 10"]));

@@ -24,7 +24,7 @@ const catalogWith = (id: string): Catalog =>
 const idsIn = (bytes: Buffer): unknown =>
   (JSON.parse(bytes.toString()) as { data: { id: string }[] }).data.map(({ id }) => id);
 
-it("AUTH-06: a list is made once for all strangers, and anew with a new catalogue", () => {
+it("AUTH-06: a list is built once for all callers without a key, and again for a new catalogue", () => {
   const lists = publicModelLists();
   const catalog = catalogWith("acme/talk");
   const first = lists(catalog, openShape);
@@ -39,7 +39,7 @@ it("AUTH-06: a list is made once for all strangers, and anew with a new catalogu
   expect(idsIn(lists(catalog, openShape))).toEqual(["acme/talk"]);
 });
 
-it("what Anthropic's SDK reads of a model is true of one that its vendor takes away, and of any time", () => {
+it("Anthropic's list shows a model's deprecation, also for aliases, and falls back to 1970 for an impossible creation time", () => {
   const offer = `provider: first, protocol: chat, ${price("1")}`;
   const catalog = catalogIn(
     [

@@ -44,20 +44,20 @@ async function roundsFor(server: Server, count: number): Promise<number> {
 }
 
 describe.runIf(process.platform === "linux")("several listeners", () => {
-  it("take, with eight, 64 waiting connections in at most half of the rounds that one takes", async () => {
+  it("with eight of them, accept 64 waiting connections in at most half of the event-loop rounds of one listener", async () => {
     const one = await roundsFor(await listening(1), 64);
     const eight = await roundsFor(await listening(8), 64);
     expect(one).toBeGreaterThanOrEqual(64);
     expect(eight).toBeLessThanOrEqual(one / 2);
   });
 
-  it("of any number are few in the ears of the server: Node warns of eleven", async () => {
+  it("add fewer than five `close` listeners to the server, so that Node prints no warning", async () => {
     const server = await listening(32);
     expect(server.listenerCount("close")).toBeLessThan(5);
     await stopServer(server, stopping, 1_000);
   });
 
-  it("close together: calls under way on any of them are answered first, and counted until then", async () => {
+  it("close together: calls in flight on any of them are answered first, and counted until then", async () => {
     const answers: (() => void)[] = [];
     const server = await listening(
       8,

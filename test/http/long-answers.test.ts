@@ -47,7 +47,7 @@ const ask = (port: number): Promise<Response> =>
   fetch(`http://127.0.0.1:${port}/v1/x`, { method: "POST", body: "{}" });
 
 describe.each(ways)("a long answer by %s", (_name, serve) => {
-  it.each(texts)("comes whole with its head, %s", async (_kind, text) => {
+  it.each(texts)("arrives complete with its head, %s", async (_kind, text) => {
     const port = await serve((response) => {
       createTextReply(response, { headers: { "x-a": "1" }, jsonArray: false }).whole(
         { text },
@@ -64,7 +64,7 @@ describe.each(ways)("a long answer by %s", (_name, serve) => {
     }
   });
 
-  it.each(texts)("comes as a stream between short frames, %s", async (_kind, text) => {
+  it.each(texts)("arrives as a stream between short frames, %s", async (_kind, text) => {
     const frames = ["first", text, "水", text, "last"].map((data) => ({ data }));
     const port = await serve((response) => {
       const reply = createTextReply(response, { headers: {}, jsonArray: false });

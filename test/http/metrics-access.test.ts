@@ -31,7 +31,7 @@ describe("/metrics without a token", () => {
   afterAll(() => gateway.close());
   const url = (host: string) => `http://${host}:${new URL(gateway.url).port}/metrics`;
 
-  it("a program on the gateway's machine reads them", async () => {
+  it("is readable by a program on the gateway's machine", async () => {
     for (const host of ["127.0.0.1", "localhost"]) {
       const answer = await get(url(host));
       expect(answer.status).toBe(200);
@@ -46,14 +46,14 @@ describe("/metrics without a token", () => {
     ["X-Real-IP", { "x-real-ip": "127.0.0.1" }],
     ["a public Host, as HAProxy passes it on", { host: "gateway.example.com" }],
     ["a Host that a page has led here", { host: "evil.example:8080" }],
-  ])("what a local proxy passes on is refused: %s", async (_name, headers) => {
+  ])("refuses a request through a local proxy: %s", async (_name, headers) => {
     const answer = await get(url("127.0.0.1"), headers);
     expect(answer.status).toBe(403);
     expect(answer.text).toContain("TOLLGATE_METRICS_TOKEN");
     expect(answer.text).not.toMatch(metrics);
   });
 
-  it("nginx with its defaults adds no header, and speaks HTTP/1.0: refused", async () => {
+  it("refuses HTTP/1.0, which nginx uses by default without adding a header", async () => {
     const text = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1", () =>
         socket.write("GET /metrics HTTP/1.0\r\nHost: 127.0.0.1:8080\r\nConnection: close\r\n\r\n"),
@@ -65,7 +65,7 @@ describe("/metrics without a token", () => {
     expect(text).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  it.skipIf(ownAddress === undefined)("another machine is refused", async () => {
+  it.skipIf(ownAddress === undefined)("refuses another machine", async () => {
     expect((await get(url(ownAddress!))).status).toBe(403);
     expect((await get(url(ownAddress!), { "x-forwarded-for": "127.0.0.1" })).status).toBe(403);
     expect((await get(url(ownAddress!).replace("/metrics", "/healthz"))).status).toBe(200);
@@ -74,7 +74,7 @@ describe("/metrics without a token", () => {
   it.each([
     ["a public address", { TOLLGATE_PUBLIC_URL: "https://gateway.example.com" }],
     ["loopback among the trusted proxies", { TOLLGATE_TRUSTED_PROXIES: "loopback" }],
-  ])("with %s loopback proves nothing", async (_name, environment) => {
+  ])("with %s refuses loopback too", async (_name, environment) => {
     const proxied = await startTestGateway({ environment });
     const refused = await get(`${proxied.url}/metrics`);
     expect(refused.status).toBe(403);
@@ -84,7 +84,7 @@ describe("/metrics without a token", () => {
   });
 });
 
-it("TOLLGATE_METRICS_TOKEN opens them to its bearer, from anywhere, and to nobody else", async () => {
+it("TOLLGATE_METRICS_TOKEN admits its bearer from anywhere, and no other request", async () => {
   const gateway = await startTestGateway({ environment: { TOLLGATE_METRICS_TOKEN: "scrape-me" } });
   const url = `${gateway.url}/metrics`;
   const proxied = { "x-forwarded-for": "203.0.113.9", host: "gateway.example.com" };
@@ -106,7 +106,7 @@ it("TOLLGATE_METRICS_TOKEN opens them to its bearer, from anywhere, and to nobod
   await gateway.close();
 });
 
-it("TOLLGATE_METRICS_PORT: they are on their own port, and an unknown path on the gateway's", async () => {
+it("TOLLGATE_METRICS_PORT serves the metrics on their own port, and the gateway's port answers 404", async () => {
   const gateway = await startTestGateway({ environment: { TOLLGATE_METRICS_PORT: "0" } });
   const own = gateway.metricsUrl!;
   expect((await get(`${gateway.url}/metrics`)).status).toBe(404);
@@ -118,7 +118,7 @@ it("TOLLGATE_METRICS_PORT: they are on their own port, and an unknown path on th
   await expect(get(own)).rejects.toThrow("ECONNREFUSED");
 });
 
-it("TOLLGATE_METRICS_PORT with a token asks for it", async () => {
+it("TOLLGATE_METRICS_PORT with a token requires that token", async () => {
   const gateway = await startTestGateway({
     environment: { TOLLGATE_METRICS_PORT: "0", TOLLGATE_METRICS_TOKEN: "scrape-me" },
   });

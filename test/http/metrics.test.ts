@@ -33,7 +33,7 @@ const linesOf = async (records: readonly CallRecord[], name: string): Promise<st
   return (await metrics.render()).split("\n").filter((line) => line.includes(name));
 };
 
-it("counts calls by how they ended", async () => {
+it("calls are counted by status, model and provider", async () => {
   const calls = [record({}), record({}), record({ status: "failed" }), record({ provider: null })];
   expect(await linesOf(calls, "tollgate_calls_total")).toEqual([
     "# HELP tollgate_calls_total Calls that are answered at once, by how they ended.",
@@ -44,7 +44,7 @@ it("counts calls by how they ended", async () => {
   ]);
 });
 
-it("sums up durations in buckets that hold all below them", async () => {
+it("durations are counted in cumulative buckets", async () => {
   const name = "gen_ai_server_request_duration_seconds";
   const calls = [
     record({ durationMs: 10 }),
@@ -79,7 +79,7 @@ function quantileOf(lines: readonly string[], part: number): number {
 }
 
 it.each([1.1, 2, 3.2, 5.5, 9.9, 10, 11, 16, 21])(
-  "what alerts read of calls that wait %f s for their first token is at most half beyond it, and 10 s is a bound",
+  "the 0.95 quantile of waits of %f s for the first token is less than half off, and 10 s is an exact bound",
   async (seconds) => {
     const calls = Array.from({ length: 20 }, () => record({ firstTokenMs: seconds * 1_000 }));
     const lines = await linesOf(calls, "gen_ai_server_time_to_first_token_seconds");
@@ -91,14 +91,14 @@ it.each([1.1, 2, 3.2, 5.5, 9.9, 10, 11, 16, 21])(
   },
 );
 
-it("the bounds of the wait for the first token are those of before, and some between", async () => {
+it("the buckets of the time to first token keep all earlier bounds", async () => {
   const lines = await linesOf([record({})], "gen_ai_server_time_to_first_token_seconds_bucket");
   const bounds = lines.map((line) => /le="([^"]+)"/.exec(line)![1]);
   const before = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, "+Inf"].map(String);
   expect(before.filter((bound) => !bounds.includes(bound))).toEqual([]);
 });
 
-it("counts tokens and cost, by model and provider", async () => {
+it("tokens and cost are counted by model and provider", async () => {
   const calls = [
     record({}),
     record({ metered: undefined, costNano: 0n }),
@@ -116,7 +116,7 @@ it("counts tokens and cost, by model and provider", async () => {
   ]);
 });
 
-it("costs add up to the nano-dollar, however many calls: they are no floats that drift", async () => {
+it("costs add up exactly to the nano-USD, for any number of calls", async () => {
   const costs = Array.from({ length: 1_000 }, (_, index) => 100_000_001n * BigInt(index % 7));
   const sum = costs.reduce((one, other) => one + other, 0n);
   const calls = costs.map((costNano) => record({ costNano, tags: { endUser: "u" } }));
@@ -137,7 +137,7 @@ it("costs add up to the nano-dollar, however many calls: they are no floats that
   ).toBe(formatUsd(sum));
 });
 
-it("counts the tokens of pictures, of text and of image alike; what is not billed by tokens has none", async () => {
+it("text and image tokens are counted together; usage in other units adds no tokens", async () => {
   const pictures = {
     unit: "image_tokens",
     inputTextTokens: 1,
@@ -155,7 +155,7 @@ it("counts the tokens of pictures, of text and of image alike; what is not bille
   expect(await counted(images)).toEqual(["0", "0"]);
 });
 
-it("escapes what a label must not hold", async () => {
+it("label values are escaped", async () => {
   const lines = await linesOf([record({ provider: 'a"b\\c\nd' })], "cost_usd_total{");
   expect(lines).toEqual([
     String.raw`tollgate_cost_usd_total{model="acme/talk",provider="a\"b\\c\nd"} 1.5`,
@@ -171,7 +171,7 @@ async function taggedLines(names: readonly string[], records: readonly CallRecor
   return (await metrics.render()).split("\n").filter((line) => line.startsWith("tollgate_tagged"));
 }
 
-it("counts calls by the tags that are allowed, and by no other", async () => {
+it("calls are counted by the allowed tags only", async () => {
   const calls = [
     tagged({ team: "search", secret: "s" }),
     tagged({ team: "search" }, { provider: null, status: "failed", costNano: 0n }),
@@ -188,7 +188,7 @@ it("counts calls by the tags that are allowed, and by no other", async () => {
   expect(await taggedLines([], calls)).toEqual([]);
 });
 
-it("values of tags are bounded in number and length, and cannot break a line", async () => {
+it("tag values are limited in number and length, and cannot break a line", async () => {
   const many = Array.from({ length: 150 }, (_, index) => tagged({ team: `t${index}` }));
   const lines = await taggedLines(["team"], many);
   expect(lines).toHaveLength(2 * 101);

@@ -138,7 +138,7 @@ describe("the running gateway", () => {
     return { status, body, faults: body.length > 1 ? wrong : ["it is no stream"] };
   }
 
-  it("serves nothing that the document leaves out", () => {
+  it("serves no route that the document leaves out", () => {
     const own = new Set<string>();
     const bare = fastify();
     bare.addHook("onRoute", ({ method, url }) => {
@@ -180,7 +180,7 @@ describe("the running gateway", () => {
         expect(ids.filter((id) => !answer.headers.get(id)?.startsWith("req_"))).toEqual([]);
       });
 
-      it("AUTH-06: without a key it is answered, or refused, as described", async () => {
+      it("AUTH-06: is answered, or refused, without a key as described", async () => {
         const answer = await call(target, { key: null, body: examples[0]![1].value });
         const isOpen = operation.security?.some((one) => Object.keys(one).length === 0) === true;
         const isFree = operation.security?.length === 0;
@@ -221,7 +221,7 @@ describe("the running gateway", () => {
   });
 
   it.each(["getModel", "getGoogleModel"])(
-    "%s: an unknown model is told as described",
+    "%s: an unknown model is answered as described",
     async (id) => {
       const target = byId(id);
       const answer = await fetch(`${gateway.url}${target.path.replace("{id}", "no/such-model")}`);
@@ -229,7 +229,7 @@ describe("the running gateway", () => {
     },
   );
 
-  it("TXT-14 TXT-21: what was dropped stands where the document says, whole and streamed", async () => {
+  it("TXT-14 TXT-21: dropped parameters are reported where the document says, whole and streamed", async () => {
     for (const id of ["createChatCompletion", "createResponse", "createMessage"]) {
       const { target, value } = hello(id);
       const whole = await call(target, { body: { ...value, service_tier: "flex" } });
@@ -246,7 +246,7 @@ describe("the running gateway", () => {
     }
   });
 
-  it("without alt=sse a generateContent stream is the array that the document describes", async () => {
+  it("a generateContent stream without alt=sse is the array that the document describes", async () => {
     const target = byId("streamGenerateContent");
     const { schema } = target.operation.responses[200]!.content["application/json"]!;
     const answer = await fetch(gateway.url + address(target).replace(/\?.*/, ""), {

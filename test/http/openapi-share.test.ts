@@ -50,10 +50,10 @@ const paths = {
   },
 };
 
-describe("sharing", () => {
+describe("the shared components of a document", () => {
   const shared = share(paths, schemas);
 
-  it("changes nothing of what the document says", () => {
+  it("do not change what the document says", () => {
     const both = { components: { ...shared.components, schemas: { ...schemas, Error: {} } } };
     expect(
       expanded(shared.paths, {
@@ -64,7 +64,7 @@ describe("sharing", () => {
     expect(expanded(List, shared)).toEqual(schemas.List);
   });
 
-  it("names what occurs twice, and leaves what occurs once where it is", () => {
+  it("are parts that occur twice; all others stay in place", () => {
     expect(Object.keys(shared.components.responses)).toEqual(["BadRequest", "OneUnauthorized"]);
     expect(Object.keys(shared.components.parameters)).toEqual(["Limit"]);
     expect(shared.components.schemas["List"]).toEqual({
@@ -74,7 +74,7 @@ describe("sharing", () => {
     expect(shared.paths["/a"]!["post"]!["responses"]).toMatchObject({ 404: failed("One") });
   });
 
-  it("numbers different answers that would have one name", () => {
+  it("get numbers if different responses would have the same name", () => {
     const other = { ...failed("Error"), description: "Otherwise." };
     const more = {
       "/c": { get: { responses: { 400: other } }, post: { responses: { 400: other } } },
@@ -84,8 +84,8 @@ describe("sharing", () => {
   });
 });
 
-describe("the document", () => {
-  it("has no component that is not used twice, and none that says the same as another", () => {
+describe("the OpenAPI document", () => {
+  it("has no component that is used only once, and no two equal ones", () => {
     const used = valuesOf(openapi, "$ref") as string[];
     for (const kind of ["responses", "parameters"] as const) {
       const all = Object.entries(openapi.components[kind]);
@@ -99,7 +99,7 @@ describe("the document", () => {
     expect(resolve("#/components/responses/Unauthorized")).toBeDefined();
   });
 
-  it("is less than three tenths of what it would be without references", () => {
+  it("has less than 30% of the lines that it would have without references", () => {
     const lines = (value: unknown) => JSON.stringify(value, null, 2).split("\n").length;
     expect(lines(openapi) / lines(expanded(openapi.paths, openapi))).toBeLessThan(0.3);
   });

@@ -7,7 +7,7 @@ import { registerDocs } from "../../src/http/openapi/index.ts";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { byId, faults, named, openapi, operations, resolve, valuesOf } from "./openapi-support.ts";
 
-describe("the document", () => {
+describe("the OpenAPI document", () => {
   it("is OpenAPI 3.1 with the version of the package", () => {
     expect(openapi.openapi).toMatch(/^3\.1\.\d+$/);
     expect(openapi.info.version).toMatch(/^\d+\.\d+\.\d+$/);
@@ -26,7 +26,7 @@ describe("the document", () => {
     for (const name of names) faults(named(name), {});
   });
 
-  it("operations are named once, and declare their path parameters, tags and credentials", () => {
+  it("operations have unique ids, and declare their path parameters, tags and credentials", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const { tags, components } = openapi as unknown as {
@@ -45,7 +45,7 @@ describe("the document", () => {
     expect(schemes).toEqual(["bearer", "xApiKey", "xGoogApiKey", "adminToken", "session"]);
   });
 
-  it("ERR-01: error examples fit the shape of their protocol, and every code named is in the catalogue", () => {
+  it("ERR-01: error examples fit the shape of their protocol, and every named code is in the error catalogue", () => {
     let seen = 0;
     for (const { path, operation } of operations) {
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -75,7 +75,7 @@ describe("the document", () => {
   });
 });
 
-describe("a request's schema accepts what the gateway accepts, and nothing else", () => {
+describe("a request's schema accepts exactly what the gateway accepts", () => {
   const protocols = [
     ["chat", "createChatCompletion"],
     ["responses", "createResponse"],
@@ -119,7 +119,7 @@ describe("the reference page", () => {
   });
   afterAll(() => app.close());
 
-  it("loads its assets from this origin only, and its policy allows no other", async () => {
+  it("loads its assets only from this origin, and its policy allows no other", async () => {
     const answer = await fetch(`${origin}/docs`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -142,7 +142,7 @@ describe("the reference page", () => {
     }
   });
 
-  it("its script is the one that the policy names by hash, and asks no validator", async () => {
+  it("has only the script whose hash is in the policy, and calls no validator", async () => {
     const answer = await fetch(`${origin}/docs`);
     const [, script] = /<script>([^<]*)<\/script>/.exec(await answer.text())!;
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(script));
@@ -151,13 +151,13 @@ describe("the reference page", () => {
     expect(script).toContain("validatorUrl: null");
   });
 
-  it("nothing else of the package is served", async () => {
+  it("serves no other file of its package", async () => {
     for (const path of ["swagger-ui.js", "package.json", "../package.json", "..%2fpackage.json"]) {
       expect((await app.inject(`/docs/assets/${path}`)).statusCode).toBe(404);
     }
   });
 
-  it("the document is served as docs/openapi.json has it, from which clients are made", async () => {
+  it("serves the document of docs/openapi.json, from which clients are generated", async () => {
     const answer = await fetch(`${origin}/openapi.json`);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     const published = readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8");

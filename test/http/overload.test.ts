@@ -65,26 +65,29 @@ function secondAnswer(client: RawClient) {
   return { status: Number(head.slice(9, 12)), head, body };
 }
 
-describe("more calls than a round takes", () => {
-  it.each(shapes)("of %s get 503 with Retry-After in its shape", async (path, body, shape) => {
-    const own = Array.from({ length: 60 }, () => openRaw(gateway.url, { path: "/healthz" }));
-    clients.push(...own);
-    await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
-    const request = requestOf(path, body);
-    for (const client of own) client.socket.write(request);
-    await expect.poll(() => own.every((client) => secondAnswer(client) !== undefined)).toBe(true);
-    const answers = own.map((client) => secondAnswer(client)!);
-    paid += answers.filter(({ status }) => status === 200).length;
-    const refused = answers.filter(({ status }) => status === 503);
-    expect(refused.length).toBeGreaterThan(20);
-    expect(answers.length - refused.length).toBeGreaterThan(0);
-    for (const { head, body: said } of refused) {
-      expect(head).toMatch(/\r\nretry-after: 2\b/i);
-      expect(JSON.parse(said)).toMatchObject(shape);
-    }
-  });
+describe("calls beyond the limit of an event-loop round", () => {
+  it.each(shapes)(
+    "to %s get 503 with Retry-After in their protocol's shape",
+    async (path, body, shape) => {
+      const own = Array.from({ length: 60 }, () => openRaw(gateway.url, { path: "/healthz" }));
+      clients.push(...own);
+      await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
+      const request = requestOf(path, body);
+      for (const client of own) client.socket.write(request);
+      await expect.poll(() => own.every((client) => secondAnswer(client) !== undefined)).toBe(true);
+      const answers = own.map((client) => secondAnswer(client)!);
+      paid += answers.filter(({ status }) => status === 200).length;
+      const refused = answers.filter(({ status }) => status === 503);
+      expect(refused.length).toBeGreaterThan(20);
+      expect(answers.length - refused.length).toBeGreaterThan(0);
+      for (const { head, body: said } of refused) {
+        expect(head).toMatch(/\r\nretry-after: 2\b/i);
+        expect(JSON.parse(said)).toMatchObject(shape);
+      }
+    },
+  );
 
-  it("cost nothing: what is charged are the calls that were answered", async () => {
+  it("cost nothing: only answered calls are charged", async () => {
     const body = { model: "sandbox/chat", messages: [message] };
     const call = async (): Promise<number> => {
       const { status } = await gateway.post("/v1/chat/completions", body);
@@ -110,7 +113,7 @@ const quiet = async (): Promise<void> => {
   await eventually(() => performance.now() - fromMs > 500, "quiet rounds");
 };
 
-it("strangers take no place of those with a key, in the same round", async () => {
+it("calls with a wrong key take no slots from valid calls of the same round", async () => {
   const own = Array.from({ length: 43 }, () => openRaw(gateway.url, { path: "/healthz" }));
   clients.push(...own);
   await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
@@ -124,7 +127,7 @@ it("strangers take no place of those with a key, in the same round", async () =>
   expect(statuses.slice(40)).toEqual([200, 200, 200]);
 });
 
-it("while calls are refused, health, metrics and the management API answer", async () => {
+it("health, metrics and the management API answer while calls are refused", async () => {
   const own = Array.from({ length: 60 }, () => openRaw(gateway.url, { path: "/healthz" }));
   clients.push(...own);
   await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);

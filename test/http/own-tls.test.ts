@@ -135,7 +135,7 @@ const expires = (line: string): boolean =>
 
 const hello = { model: "sandbox/chat", messages: [{ role: "user", content: "Hello!" }] };
 
-it("text calls, streams, reads and pages are answered behind it, each as it is without", async () => {
+it("text calls, streams, reads and pages are answered over TLS as without it", async () => {
   expect(gateway.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   const whole = await post("/v1/chat/completions", hello);
   expect([whole.status, whole.name]).toEqual([200, "one.test"]);
@@ -156,7 +156,7 @@ it("text calls, streams, reads and pages are answered behind it, each as it is w
   expect((await post("/v1/chat/completions", large, stranger)).status).toBe(401);
 });
 
-it("one connection carries many calls, and two requests that come at once", async () => {
+it("one TLS connection carries many calls, and two pipelined requests", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let at = 0; at < 5; at += 1)
     expect((await post("/v1/chat/completions", hello, { agent })).status).toBe(200);
@@ -166,7 +166,7 @@ it("one connection carries many calls, and two requests that come at once", asyn
   two.socket.destroy();
 });
 
-it("what is no TLS is closed and told of, and who only looks whether the port is open is no failed handshake", async () => {
+it("a connection without TLS is closed and logged; a probe of the port is not a failed handshake", async () => {
   const { port } = new URL(gateway.url);
   for (let count = 0; count < 5; count += 1) {
     const look = connectPlain(Number(port), "127.0.0.1");
@@ -188,7 +188,7 @@ it("what is no TLS is closed and told of, and who only looks whether the port is
   expect((await ask("/healthz")).status).toBe(200);
 });
 
-it("files that change are read again: new connections get them, open ones stay, a wrong one changes nothing", async () => {
+it("changed files are read again: new connections use them, open ones stay, and wrong files change nothing", async () => {
   const kept = await openConnection();
   // An unused connection is closed after some seconds, so this one is used all the time.
   const isLogged = (text: string) => async (): Promise<boolean> => {
@@ -214,7 +214,7 @@ it("files that change are read again: new connections get them, open ones stay, 
   kept.socket.destroy();
 });
 
-it("with client_ca only clients with a certificate of that authority are let in", async () => {
+it("with client_ca only clients with a certificate of that authority can connect", async () => {
   put("tollgate.yaml", configOf(", client_ca: clients.pem"));
   const refused = async (options: AskOptions = {}) =>
     ask("/healthz", options).then(
@@ -230,7 +230,7 @@ it("with client_ca only clients with a certificate of that authority are let in"
   await eventually(async () => !(await refused()), "everybody is let in again");
 });
 
-it("mistakes name the file and what is wrong with it", () => {
+it("configuration mistakes name the file and its fault", () => {
   const folder = join(directory, "wrong");
   mkdirSync(folder);
   writeFileSync(join(folder, "cert.pem"), first.cert);
@@ -249,7 +249,7 @@ it("mistakes name the file and what is wrong with it", () => {
   );
 });
 
-it("a gateway with a silent connection stops at once", async () => {
+it("a silent connection does not delay the stop of a gateway", async () => {
   const own = temporaryDirectory();
   for (const [name, text] of Object.entries({ "cert.pem": first.cert, "key.pem": first.key }))
     writeFileSync(join(own, name), text);
@@ -263,7 +263,7 @@ it("a gateway with a silent connection stops at once", async () => {
   expect(performance.now() - startedMs).toBeLessThan(18_000);
 });
 
-it.skipIf(!isLong)("workers speak it too, and each reads the files again", async () => {
+it.skipIf(!isLong)("each worker speaks TLS, and reads changed files again", async () => {
   const own = temporaryDirectory();
   const write = (pair: typeof first): void => {
     writeFileSync(join(own, "cert.pem"), pair.cert);
@@ -300,7 +300,7 @@ it.skipIf(!isLong)("workers speak it too, and each reads the files again", async
   expect(await several.stop()).toBe(0);
 });
 
-it("a client that does not read is cut off behind TLS too, with what the system holds for it", async () => {
+it("a client that does not read is cut off over TLS too, with all that the system holds for it", async () => {
   const config = `${configOf()}limits: { connections: { unread_s: 1 } }\n`;
   const place = temporaryDirectory();
   writeFileSync(join(place, "cert.pem"), first.cert);

@@ -98,7 +98,7 @@ async function run(text: string) {
 }
 
 describe("the curl commands of a page are answered", () => {
-  it("there are some to run", () => {
+  it("are more than 11, from more than 6 pages", () => {
     expect(new Set(blocks.map(({ at }) => at.replace(/:.*/, ""))).size).toBeGreaterThan(6);
     expect(blocks.length).toBeGreaterThan(11);
   });

@@ -18,7 +18,7 @@ function ask(url: string, paths: readonly string[]): RawClient {
   return client;
 }
 
-describe("requests that are sent ahead", () => {
+describe("a pipelined request", () => {
   /** Requests that have begun and were not answered yet. */
   const begun = new Map<string, ServerResponse>();
   const paths = () => [...begun.keys()];
@@ -34,7 +34,7 @@ describe("requests that are sent ahead", () => {
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const answer = (path: string) => begun.get(path)!.end(`${path} is over`);
 
-  it("begin when the answer before has left", async () => {
+  it("starts when the answer before it has been sent", async () => {
     const client = ask(url(), ["/a", "/b", "/c"]);
     await expect.poll(paths).toEqual(["/a"]);
     answer("/a");
@@ -48,7 +48,7 @@ describe("requests that are sent ahead", () => {
     );
   });
 
-  it("never begin on a connection that has ended", async () => {
+  it("never starts on a connection that has ended", async () => {
     const client = ask(url(), ["/a", "/b"]);
     await expect.poll(paths).toEqual(["/a"]);
     const closed = new Promise((resolve) => begun.get("/a")!.once("close", resolve));
@@ -59,7 +59,7 @@ describe("requests that are sent ahead", () => {
     expect(next.closed()).toBe(false);
   });
 
-  it("never begin behind an answer that closes the connection", async () => {
+  it("never starts after an answer that closes the connection", async () => {
     const client = ask(url(), ["/a", "/b"]);
     await expect.poll(paths).toEqual(["/a"]);
     begun.get("/a")!.setHeader("connection", "close");
@@ -68,7 +68,7 @@ describe("requests that are sent ahead", () => {
     expect(paths()).toEqual(["/a"]);
   });
 
-  it("are waited for up to a number, and beyond it the connection ends", async () => {
+  it("closes the connection if more than `waitingMax` wait", async () => {
     const many = Array.from({ length: waitingMax + 1 }, (_, at) => `/${at}`);
     const client = ask(url(), many);
     await expect.poll(paths).toEqual(["/0"]);
@@ -78,19 +78,19 @@ describe("requests that are sent ahead", () => {
   });
 });
 
-describe("a stranger who sends 1,500 requests in one write", () => {
+describe("a client that sends many requests in one write", () => {
   let gateway: GatewayUnderTest;
   beforeEach(async () => (gateway = await startTestGateway({ sandbox: "on" })));
   afterEach(() => gateway.close());
 
-  it("is not answered 1,500 times at once, and others are served", async () => {
+  it("is disconnected at 1,500 requests, and other callers are served", async () => {
     const many = Array.from({ length: 1_500 }, () => "/healthz");
     const client = ask(gateway.url, many);
     await expect.poll(() => client.closed()).toBe(true);
     expect((await gateway.get("/v1/key")).status).toBe(200);
   });
 
-  it("within the number all are answered, each once", async () => {
+  it("gets one answer for each request, up to the limit", async () => {
     const many = Array.from({ length: waitingMax + 1 }, () => "/healthz");
     const client = ask(gateway.url, many);
     const statuses = () => client.text().match(/HTTP\/1\.1 200/g)?.length;
@@ -102,7 +102,7 @@ describe("a stranger who sends 1,500 requests in one write", () => {
 describe.each([
   ["the fast path", true],
   ["Node's HTTP", false],
-] as const)("a request that is begun behind a call and never ended, on %s", (_name, fastPath) => {
+] as const)("an incomplete request after a call, on %s", (_name, fastPath) => {
   let gateway: GatewayUnderTest;
   beforeEach(async () => {
     const receive = { headersMs: 300, requestMs: 60_000, checkMs: 50 };
@@ -111,7 +111,7 @@ describe.each([
   });
   afterEach(() => gateway.close());
 
-  it("is too late when the call has its answer, however long that takes", async () => {
+  it("gets 408 when the call has its answer, however long that took", async () => {
     const content = `Hi\n#sandbox {"delay_ms": 1500}`;
     const body = JSON.stringify({ model: "sandbox/chat", messages: [{ role: "user", content }] });
     const authorization = `Bearer ${gateway.key}`;

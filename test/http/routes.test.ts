@@ -22,8 +22,8 @@ const rowOf = (method: string, url: string): string | undefined => {
   return names.find((name) => routes[name] === route);
 };
 
-describe("the row of a request", () => {
-  it.each(names)("%s: its own", (name) => {
+describe("the table of routes", () => {
+  it.each(names)("%s matches its own row", (name) => {
     const { method, path } = splitName(name);
     const url = path.replace(":id", "task_1").replace("*", "models/a/b");
     expect(rowOf(method, url)).toBe(name);
@@ -51,7 +51,7 @@ describe("the row of a request", () => {
     ["POST", "/v1beta/a/countTokens", "POST /v1beta/*"],
     ["POST", "", undefined],
     ["POST", "*", undefined],
-  ])("%s %s", (method, url, name) => {
+  ])("is looked up by method and decoded path: %s %s", (method, url, name) => {
     expect(rowOf(method, url)).toBe(name);
   });
 
@@ -62,7 +62,7 @@ describe("the row of a request", () => {
     ["/v1beta/models/a%:generateContent", undefined],
     ["/v1beta/models/a%%34%31:generateContent", undefined],
     ["/v1beta/models/a%ff:generateContent", undefined],
-  ])("the model of %s is decoded once: %s", (url, model) => {
+  ])("decodes the model of %s once: %s", (url, model) => {
     expect(matchRoute("POST", url)).toMatchObject({
       route: { protocol: "generate_content" },
       model,
@@ -86,13 +86,13 @@ describe("the row of a request", () => {
     ["POST", "/v1/v1/messages", {}, "messages"],
     ["POST", "/api/v1/chat/completions", {}, "chat"],
     ["POST", "/v1/v1beta/models/a:generateContent", {}, "generate_content"],
-  ])("errors of %s %s %j are in the shape of %s", (method, url, headers, style) => {
+  ])("gives errors of %s %s %j the shape of %s", (method, url, headers, style) => {
     expect(styleOf(matchRoute(method, url), headers)).toBe(style);
   });
 });
 
 /** Paths from a wrong base URL of an SDK, the most common mistake of a first call. */
-describe("the route that is meant", () => {
+describe("the likely route of a wrong path", () => {
   it.each([
     ["POST", "/chat/completions", "/v1/chat/completions"],
     ["POST", "/v1/v1/chat/completions", "/v1/chat/completions"],
@@ -110,7 +110,7 @@ describe("the route that is meant", () => {
     ["POST", "/shop/models/a:generateContent", undefined],
     ["GET", "/chat/completions", undefined],
     ["GET", "/admin/v1/models", undefined],
-  ])("of %s %s is %s", (method, path, meant) => {
+  ])("for %s %s is %s", (method, path, meant) => {
     expect(likelyRoute(method, path)?.path).toBe(meant);
   });
 });
@@ -146,7 +146,7 @@ describe("Fastify", () => {
       return { method: method as "GET" | "POST" | "DELETE", url };
     });
 
-  it("would choose the row that the door has chosen, whatever the spelling", async () => {
+  it("chooses the same row as the table of routes, for any spelling of the path", async () => {
     const check = async ({ method, url }: { method: "GET" | "POST" | "DELETE"; url: string }) => {
       const { route, path } = matchRoute(method, url);
       const answer = await app.inject({ method, url });

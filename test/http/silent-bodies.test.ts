@@ -46,7 +46,7 @@ function begin(budget: ByteBudget, sent = new Sent()) {
   };
 }
 
-it("give way to others when nothing of them came for ten seconds", async () => {
+it("a body without new bytes for ten seconds is dropped when another request needs its memory", async () => {
   const budget = new ByteBudget(budgetBytes);
   const silent = begin(budget);
   silent.send(500);
@@ -65,7 +65,7 @@ it("give way to others when nothing of them came for ten seconds", async () => {
   expect(budget.heldBytes).toBe(bodyBytes);
 });
 
-it("stay where there is room, where something came, and once they are whole", async () => {
+it("a body is kept if there is room, if bytes arrived lately, and once it is complete", async () => {
   const budget = new ByteBudget(budgetBytes);
   const slow = begin(budget);
   slow.send(300);
@@ -83,7 +83,7 @@ it("stay where there is room, where something came, and once they are whole", as
   expect(budget.heldBytes).toBe(700 * kilobyte);
 });
 
-it("give way to others when they come byte by byte, though their senders are never silent", async () => {
+it("a body that trickles in byte by byte is dropped when another request needs its memory", async () => {
   const budget = new ByteBudget(budgetBytes);
   const [trickling, slow] = [begin(budget), begin(budget)];
   trickling.send(500);
@@ -100,7 +100,7 @@ it("give way to others when they come byte by byte, though their senders are nev
   expect(slow.ended()).toBe("under way");
 });
 
-it("of the silent ones only so many give way as others need room", async () => {
+it("only as many silent bodies are dropped as other requests need room", async () => {
   const budget = new ByteBudget(budgetBytes);
   const [first, second] = [begin(budget), begin(budget)];
   first.send(10);
@@ -113,7 +113,7 @@ it("of the silent ones only so many give way as others need room", async () => {
   expect([first.ended(), next.ended()]).toEqual(["under way", "under way"]);
 });
 
-it("whose client left before anybody read them are refused at once", async () => {
+it("a body whose client left before it was read is refused at once", async () => {
   const gone = new Sent();
   gone.destroyed = true;
   await expect.poll(begin(new ByteBudget(budgetBytes), gone).ended).toBe("malformed_request");

@@ -33,13 +33,13 @@ describe("a body's encoding", () => {
     [" Identity ", undefined],
     ["GZIP", "gzip"],
     ["zstd", "zstd"],
-  ])("%s calls for %s", (header, decoder) => expect(encodingOf(header)).toBe(decoder));
+  ])("%s selects the decoder %s", (header, decoder) => expect(encodingOf(header)).toBe(decoder));
 
   it.each(["deflate", "gzip, br", "constructor"])("%s is refused with 415", (header) => {
     expect(() => encodingOf(header)).toThrow(GatewayError);
   });
 
-  it("any number of bodies that come at once are decoded, some at a time", async () => {
+  it("bodies that arrive at once are all decoded", async () => {
     const limit = { bytesMax: 1_000, setting: "x" } as unknown as Parameters<
       typeof decodeBody
     >[2]["limit"];
@@ -58,12 +58,12 @@ describe("the fast path", () => {
       `POST /v1/messages HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n${"X-More: 1\r\n".repeat(headers - 2)}\r\n`,
     );
 
-  it("takes a request with as many headers as there may be, and leaves one with more to Node", () => {
+  it("takes a request with 500 headers, and leaves one with more to Node", () => {
     expect(readPlainRequest(requestOf(500))).toBeDefined();
     expect(readPlainRequest(requestOf(501))).toBeUndefined();
   });
 
-  it("says in whole seconds how long a connection may be idle, where there is an end", () => {
+  it("announces the idle timeout in whole seconds, if there is one", () => {
     expect(new CommonLines(5_900).at(0, false)).toContain("Keep-Alive: timeout=5\r\n");
     expect(new CommonLines(0).at(0, false)).not.toContain("Keep-Alive:");
     expect(new CommonLines(5_900).at(0, true)).toBe(
@@ -72,12 +72,12 @@ describe("the fast path", () => {
   });
 });
 
-it("without an allowed origin no answer says anything of origins", () => {
+it("CORS is off without an allowed origin", () => {
   expect(createCors([])).toBeUndefined();
   expect(createCors(["https://page.example"])).toBeDefined();
 });
 
-it("MSG: the request's id has its second name in the messages protocol alone", () => {
+it("MSG: only errors in the messages protocol carry the id as `request-id` too", () => {
   const error = new GatewayError("overloaded", "Wait.");
   const names = (style: "messages" | "chat") =>
     Object.keys(errorAnswer({ style, error, requestId: "req_1" }).headers);
@@ -85,7 +85,7 @@ it("MSG: the request's id has its second name in the messages protocol alone", (
   expect(names("chat")).not.toContain("request-id");
 });
 
-it("the address that proxies tell of may stand in several headers", () => {
+it("the client's address may come from several X-Forwarded-For headers", () => {
   const socket = { remoteAddress: "10.0.0.1" };
   const address = (forwarded: string | string[]) =>
     addressOf(
@@ -99,7 +99,7 @@ it("the address that proxies tell of may stand in several headers", () => {
 /** A load check that admits every call. */
 const load = { admit: () => undefined };
 
-it("LIM-17: what is left of a limit is said in the head of an answer, and not once that is sent", () => {
+it("LIM-17: the rest of a rate limit is set as a header unless the head was already sent", () => {
   const rates = {
     admit: (_caller: unknown, say: (headers: object) => void) => say({ "x-left": "1" }),
   };
@@ -118,7 +118,7 @@ it("LIM-17: what is left of a limit is said in the head of an answer, and not on
 });
 
 it.each([true, false])(
-  "what a call takes of its limits ends with its answer, also of a client that left meanwhile (%s)",
+  "a call's use of its limits ends with its answer, or at once if the client has left (%s)",
   async (destroyed) => {
     let ended = 0;
     const use = { end: () => void (ended += 1) };
@@ -136,7 +136,7 @@ it.each([true, false])(
   },
 );
 
-describe("an answer of the sign-in's library", () => {
+describe("an answer of the sign-in library", () => {
   it("is passed on with its own headers, and no empty ones", async () => {
     const headers: Record<string, unknown> = {};
     const reply = {
@@ -152,7 +152,7 @@ describe("an answer of the sign-in's library", () => {
   });
 });
 
-describe("a picture that is uploaded", () => {
+describe("an uploaded picture", () => {
   const limits = { fileBytes: 10_000_000, sidePixels: 100, areaPixels: 1_000 };
   const store = {
     async put({ source }: { source: AsyncIterable<Buffer> }) {
@@ -176,7 +176,7 @@ describe("a picture that is uploaded", () => {
     return bytes;
   };
 
-  it("is stored with its size; an empty one is none", async () => {
+  it("is stored with its size; an empty upload is ignored", async () => {
     expect(await upload(png(7))).toMatchObject({ width: 7, height: 1, bytes: 33 });
     expect(await upload(png(50, 20))).toMatchObject({ width: 50, height: 20 });
     expect(await upload()).toBeUndefined();
@@ -191,7 +191,7 @@ describe("a picture that is uploaded", () => {
     ["ends before its size", png(7).subarray(0, 18), "invalid_image_file"],
     ["is wider than it may be", png(101), "image_too_large"],
     ["has more pixels than it may have", png(50, 21), "image_too_large"],
-  ])("that %s is refused", async (_what, bytes, code) => {
+  ])("is refused if it %s", async (_what, bytes, code) => {
     await expect(upload(bytes)).rejects.toMatchObject({ code });
   });
 });
@@ -214,7 +214,7 @@ it.each([
   },
 );
 
-it("a client that is gone is known as gone to whoever asks later", () => {
+it("a text reply reports a client's disconnect also to listeners that are added later", () => {
   let written = 0;
   const raw = Object.assign(new EventEmitter(), {
     destroyed: false,
@@ -233,7 +233,7 @@ it("a client that is gone is known as gone to whoever asks later", () => {
   expect(calls).toBe(2);
 });
 
-describe("an error of the framework", () => {
+describe("an error of the framework or a process", () => {
   const answerTo = (thrown: unknown, path = "/v1/tasks", load?: ErrorExplainer) => {
     let status: number | undefined;
     let text = "";
@@ -255,7 +255,7 @@ describe("an error of the framework", () => {
     ["/v1/chat/completions", "overloaded"],
     // The task may have been accepted, so the answer does not say that a retry is free.
     ["/v1/tasks", "database_unavailable"],
-  ])("of a process that was late is told so: %s with %s", (path, code) => {
+  ])("after a delay of the process is answered on %s with %s", (path, code) => {
     const late = { explain: () => overloaded("It was late.") };
     const away = new GatewayError("database_unavailable", "It is away.");
     expect(answerTo(away, path, late)).toEqual({ status: 503, code });
@@ -287,7 +287,7 @@ describe("connections", () => {
     return socket;
   };
 
-  it("LIM: of one address are bounded, those of a trusted proxy are not", () => {
+  it("LIM: are limited per address, except for trusted proxies", () => {
     const server = Object.assign(new EventEmitter(), { closeIdleConnections: () => undefined });
     let served = 0;
     server.on("connection", () => (served += 1));
@@ -314,7 +314,7 @@ describe("connections", () => {
     server.emit("close");
   });
 
-  it("that are read stay where all hold too much in the moment when others come", () => {
+  it("lose the one with the most queued bytes if all hold too much and several progressed in the same check", () => {
     const watch = new UnreadWatch({
       unreadMs: 100,
       pendingBytesMax: 2 * streamOverheadBytes + 200,
@@ -332,7 +332,7 @@ describe("connections", () => {
     expect([read, ...come].map(({ destroyed }) => destroyed)).toEqual([false, false, true]);
   });
 
-  it("that stand still are closed, and those that stand longest where all hold too much", () => {
+  it("without progress for `unreadMs` are closed; if all together hold too much, the one that stalled longest is", () => {
     const watch = new UnreadWatch({ unreadMs: 100, pendingBytesMax: 3 * streamOverheadBytes + 50 });
     const closeStalled = (sockets: ReturnType<typeof socketOf>[], nowMs: number) =>
       watch.closeStalled(sockets as unknown as Socket[], nowMs);

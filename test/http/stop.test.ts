@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
 
-it("a connection that a client opened ahead and said nothing on does not hold up the end", async () => {
+it("a connection that a client opened without a request does not delay the stop", async () => {
   const gateway = await startTestGateway();
   const { hostname, port } = new URL(gateway.url);
   const silent = connect(Number(port), hostname).resume();

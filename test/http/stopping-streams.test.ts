@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { stopServer } from "../../src/http/front/stop-server.ts";
 
-it("T16: a stream that begins after others were told to end is told so too, before its connection is cut", async () => {
+it("T16: a stream that starts after others were told to end is ended too, before its connection is cut", async () => {
   const begun: ServerResponse[] = [];
   const asked = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => asked.resolve(response));

@@ -21,7 +21,7 @@ const spellings = (path: string): readonly string[] => [
 describe.each([
   ["the fast path", true],
   ["Node's HTTP", false],
-])("on %s", (_name, fastPath) => {
+])("the text endpoints on %s", (_name, fastPath) => {
   let gateway: GatewayUnderTest;
   beforeAll(async () => {
     gateway = await startTestGateway({ fastPath });
@@ -49,7 +49,7 @@ describe.each([
       expect(id).toMatch(/^req_[0-9a-z]{26}$/);
     });
 
-    it.each(spellings(path))("refuses alike under %s", async (spelling) => {
+    it.each(spellings(path))("refuses under %s with the same statuses", async (spelling) => {
       const statusOf = async (...sent: Parameters<typeof post>): Promise<number> =>
         (await post(...sent)).status;
       const text = JSON.stringify(body);
@@ -69,7 +69,7 @@ describe.each([
     ["/v1beta/models/sandbox%2Fchat%3AgenerateContent", 200],
     ["/v1beta/models/sandbox/chat:count%54okens", 200],
     ["/v1beta/models/sandbox/chat%:generateContent", 400],
-  ])("POST %s is %i", async (path, expected) => {
+  ])("answer POST %s with %i", async (path, expected) => {
     const contents = [{ role: "user", parts: [{ text: "Hello" }] }];
     const { status } = await post(path, JSON.stringify({ contents }));
     expect(status).toBe(expected);

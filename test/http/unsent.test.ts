@@ -17,8 +17,8 @@ const size = 12_000_000;
 describe.each([
   ["the fast path", true],
   ["Node's HTTP", false],
-] as const)("a gateway that stops, on %s", (_name, fastPath) => {
-  it("sends all of a whole answer, and then closes the connection", async () => {
+] as const)("a stopping gateway, on %s", (_name, fastPath) => {
+  it("sends an unread answer completely, and then closes the connection", async () => {
     gateway = await startTestGateway({ sandbox: "on", fastPath });
     await gateway.credit("10");
     const script = { flood: size, usage: { input: 1, output: 1 } };

@@ -62,7 +62,7 @@ const large = {
   messages: [{ role: "user", content: "x".repeat(900_000) }],
 };
 
-it("a second task waits until the first has its pictures, is asked once, and calls find the budget full", async () => {
+it("a second task waits for memory until the first has its pictures, and calls are refused meanwhile", async () => {
   const first = await bench.create(prompt);
   await expect.poll(() => vendor.requests.length).toBe(1);
   const second = await bench.create(prompt);

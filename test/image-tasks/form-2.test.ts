@@ -123,7 +123,7 @@ const refused: readonly (readonly [ids: string, said: Fields, wanted: string])[]
 describe.each(models)("sandbox/%s", (name) => {
   const model = `sandbox/${name}`;
 
-  describe.each(ways)("in %s", (way) => {
+  describe.each(ways)("a task submitted as %s", (way) => {
     // The short form splits the rows between the two models, and between form and JSON.
     const place = models.indexOf(name) + ways.indexOf(way);
     const edits = way === "a form with a picture";
@@ -134,7 +134,7 @@ describe.each(models)("sandbox/%s", (name) => {
         else expect(body).toMatchObject(told({ [field]: value }));
     };
 
-    it("TIMG2-10 TIMG2-12 TIMG2-19 TIMG2-20 TIMG2-22: what is left out has its default at the vendor", async () => {
+    it("TIMG2-10 TIMG2-12 TIMG2-19 TIMG2-20 TIMG2-22: reaches the vendor with the defaults of its omitted fields", async () => {
       const { task, sent } = await bench.run({ model }, await optionsOf(way));
       const { image, prompt, input_fidelity: fidelity, ...rest } = sent.body;
       expect("notes" in task).toBe(false);
@@ -157,7 +157,7 @@ describe.each(models)("sandbox/%s", (name) => {
       expectTold(sent.body, wanted);
     });
 
-    it.each(noted)("%s: %j is taken with a note", async (_ids, said, wanted, notes) => {
+    it.each(noted)("%s: %j is accepted with a note", async (_ids, said, wanted, notes) => {
       const { task, sent } = await bench.run({ model, ...said }, await optionsOf(way));
       expect(task.status).toBe("succeeded");
       expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
@@ -170,7 +170,7 @@ describe.each(models)("sandbox/%s", (name) => {
     });
   });
 
-  it("TASK-02: in a form without a picture all fields of form 2 reach a generation", async () => {
+  it("TASK-02: a form without a picture passes all fields of form 2 on to a generation", async () => {
     const fields = {
       n: "2",
       size: "1536x1024",
@@ -189,18 +189,21 @@ describe.each(models)("sandbox/%s", (name) => {
     expect(sent.body).toMatchObject({ ...fields, n: 2, output_compression: 70 });
   });
 
-  it("null is the same as nothing", async () => {
+  it("a field with null is treated as omitted", async () => {
     const nothing = Object.fromEntries(Object.keys(defaults).map((field) => [field, null]));
     const { task, sent } = await bench.run({ model, ...nothing, user: null, mask: null });
     expect("notes" in task).toBe(false);
     expect(sent.body).toEqual({ model: name, prompt: expect.any(String) as string, ...defaults });
   });
 
-  it.each(["png", "jpeg", "webp"])("TIMG2-22: %s is what the file is", async (format) => {
-    const fields = { model, output_format: format, size: "1536x1024", n: 2 };
-    const { task } = await bench.run(fields);
-    expect(await shapesOf(task)).toEqual([`1536x1024 ${format}`, `1536x1024 ${format}`]);
-  });
+  it.each(["png", "jpeg", "webp"])(
+    "TIMG2-22: %s as output_format is the format of the files",
+    async (format) => {
+      const fields = { model, output_format: format, size: "1536x1024", n: 2 };
+      const { task } = await bench.run(fields);
+      expect(await shapesOf(task)).toEqual([`1536x1024 ${format}`, `1536x1024 ${format}`]);
+    },
+  );
 
   it("TIMG2-01 TIMG2-02: model and prompt are required", async () => {
     for (const [body, param] of [
@@ -216,10 +219,10 @@ describe.each(models)("sandbox/%s", (name) => {
   });
 });
 
-describe("a ratio that is not listed", () => {
+describe("an unlisted aspect ratio", () => {
   const fields = { aspect_ratio: "7:5" };
 
-  it("TIMG2-18: is dropped with a note by task-image-2, whose own rule that is", async () => {
+  it("TIMG2-18: is dropped with a note by task-image-2", async () => {
     const { task, sent } = await bench.run({ model: "sandbox/task-image-model-2", ...fields });
     expect(task.notes).toEqual([expect.stringMatching(/^aspect_ratio: /)]);
     expect(sent.body).toMatchObject({ size: "auto" });

@@ -181,7 +181,7 @@ async function inputs(): Promise<unknown[]> {
 }
 afterEach(expectNothingLeft);
 
-it("forms that are broken in any way are answered or cut off, and leave nothing", async () => {
+it("malformed forms are answered or cut off, and leave no file and no hold", async () => {
   const statuses: Record<string, number> = {};
   await fc.assert(
     fc.asyncProperty(hostile, async (form) => {
@@ -205,7 +205,7 @@ it.each([
   ["a hundred thousand bytes as a name", () => [["n".repeat(100_000), "x"] as const]],
   ["a field of two megabytes", () => [["user", "x".repeat(2_000_000)] as const]],
   ["two models", () => [["model", "sandbox/image-model-b"] as const]],
-])("%s are refused, with the pictures that came before", async (_what, more) => {
+])("a form with %s is refused, and its pictures are removed", async (_what, more) => {
   const extra = more().map(([name, value]) =>
     Buffer.from(`--xyz\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`),
   );
@@ -216,7 +216,7 @@ it.each([
   expect(await tasksEnded()).toEqual(before);
 });
 
-it("a client that leaves in the middle of a picture leaves nothing", async () => {
+it("a client that leaves in the middle of a picture leaves no task and no file", async () => {
   const whole = Buffer.concat([...parts, end]);
   const before = await tasksEnded();
   for (const at of [100, 500, whole.length - 20])

@@ -41,7 +41,7 @@ describe.each([
   // The short form tests each row in one of the encodings.
   const place = form ? 1 : 0;
 
-  it("what is left out has its default at the vendor", async () => {
+  it("omitted fields reach the vendor with their defaults", async () => {
     const { task, sent } = await run({}, { form });
     expect(sent.path).toBe(service);
     expect(sent.body).toEqual({
@@ -109,7 +109,7 @@ describe.each([
       ] satisfies [Fields, string[]][],
       place,
     ),
-  )("%j is taken with a note", async (fields, notes) => {
+  )("%j is accepted with a note", async (fields, notes) => {
     const { task, sent } = await run(fields, { form });
     expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
     const size = "size" in fields ? "1024*1536" : "1024*1024";
@@ -118,7 +118,7 @@ describe.each([
 });
 
 describe("image-model-c", () => {
-  it("pictures go in before the prompt, in their order, and are counted", async () => {
+  it("sends pictures before the prompt, in order, and counts them", async () => {
     const files = {
       "image[]": [await plain(), await plain({ format: "jpeg" }), await plain({ format: "webp" })],
     };
@@ -133,7 +133,7 @@ describe("image-model-c", () => {
     expect(await shapesOf(task)).toEqual(["1024x1024 png", "1024x1024 png"]);
   });
 
-  it("nine pictures are taken, ten are not, and a mask is dropped with a note", async () => {
+  it("accepts nine pictures but not ten, and drops a mask with a note", async () => {
     const image = await plain();
     const nine = Array.from({ length: 9 }, () => image);
     expect((await run({}, { files: { image: nine } })).task.status).toBe("succeeded");
@@ -142,7 +142,7 @@ describe("image-model-c", () => {
     expect(task.notes).toEqual([expect.stringMatching(/^mask: .*dropped/)]);
   });
 
-  it("what the vendor refuses, or fails at, is told and costs nothing", async () => {
+  it("fails a task that the vendor refuses or fails with an error code, uncharged", async () => {
     const before = await bench.available();
     const blocked = await run({}, { script: { task_outcome: "blocked" } });
     expect(blocked.task).toMatchObject({
@@ -156,7 +156,7 @@ describe("image-model-c", () => {
   });
 });
 
-describe("sizes", () => {
+describe("the size of a picture", () => {
   // Sizes above eight million pixels take a second each, so the short form has one of each kind.
   const sized = [
     [{ aspect_ratio: "1:1" }, "1024x1024"],
@@ -168,7 +168,7 @@ describe("sizes", () => {
     [{ aspect_ratio: "9:16" }, "2160x3840"],
     [{ size: "1280x720" }, "1280x720"],
   ] satisfies [Fields, string][];
-  it.each(inTurn(sized, 1))("image-model-b: %j is %s", async (fields, size) => {
+  it.each(inTurn(sized, 1))("image-model-b: %j becomes %s", async (fields, size) => {
     const { task, sent } = await bench.run({
       model: "sandbox/image-model-b",
       output_format: "jpeg",
@@ -179,7 +179,7 @@ describe("sizes", () => {
     expect(await shapesOf(task)).toEqual([`${size} jpeg`]);
   });
 
-  it("image-model-b: a pair that no size has is dropped with notes, and fidelity cannot be chosen", async () => {
+  it("image-model-b: a ratio and tier without a common size are dropped with notes, and so are input_fidelity and moderation", async () => {
     const said = {
       aspect_ratio: "3:2",
       image_size: "4K",
@@ -194,14 +194,14 @@ describe("sizes", () => {
 
   const custom = ["sandbox/image-model-b", "sandbox/image-model-c"];
   const limits = ["3840x2160", "2160x3840", "512x1536", "1536x512"];
-  it.each(custom)("LIM-07: at %s sizes are taken up to their limits", async (name) => {
+  it.each(custom)("LIM-07: %s accepts sizes up to its limits", async (name) => {
     for (const size of inTurn(limits, custom.indexOf(name))) {
       const { task } = await bench.run({ model: name, size });
       expect([task.notes, await shapesOf(task)]).toEqual([undefined, [`${size} png`]]);
     }
   });
 
-  it.each(custom)("LIM-07: at %s sizes beyond their limits are refused", async (name) => {
+  it.each(custom)("LIM-07: %s refuses sizes beyond its limits", async (name) => {
     for (const size of [
       "1032x1024",
       "1024x1032",
@@ -216,7 +216,7 @@ describe("sizes", () => {
       expect(await bench.refusal({ model: name, size })).toBe("invalid_value size");
   });
 
-  it("LIM-04: image-model-b takes sixteen pictures of 25 MB, not seventeen", async () => {
+  it("LIM-04: image-model-b accepts sixteen pictures, and refuses seventeen", async () => {
     const image = await plain();
     const sixteen = Array.from({ length: 16 }, () => image);
     const b = { model: "sandbox/image-model-b" };
@@ -228,7 +228,7 @@ describe("sizes", () => {
   });
 });
 
-it("TASK-47: the models without a submission shape of their own speak the unified one", async () => {
+it("TASK-47: models without a submission format of their own use the unified one", async () => {
   const [image, seconds, tokens] = await Promise.all([
     run({ aspect_ratio: "4:3", image_size: "2K" }),
     bench.run({ ...video, prompt: "By the second", model: "sandbox/video-model-seconds" }),
@@ -241,14 +241,14 @@ it("TASK-47: the models without a submission shape of their own speak the unifie
   for (const { task } of [seconds, tokens]) expect(task.output.videos).toHaveLength(1);
 });
 
-describe("ALIAS-07: the vendor says UNKNOWN", () => {
+describe("ALIAS-07: a task that its vendor reports as UNKNOWN", () => {
   const aliasOf = async (id: string) => {
     const answer = await bench.send("GET", `/api/v1/tasks/${id}`);
     const { output } = (await answer.json()) as { output: { task_status: string; code?: string } };
     return [answer.status, output.task_status, output.code];
   };
 
-  it("ALIAS-07: while a task is asked for, it is told as it is stored", async () => {
+  it("ALIAS-07: has its stored state in the alias format while it is polled", async () => {
     const { id } = await bench.create({
       model,
       prompt: `Forgotten\n#sandbox {"task_outcome": "expired"}`,
@@ -265,7 +265,7 @@ describe("ALIAS-07: the vendor says UNKNOWN", () => {
     expect([...told]).toEqual(["PENDING", "FAILED"]);
   });
 
-  it("ALIAS-07: a task that has ended keeps its state, whatever the vendor forgets", async () => {
+  it("ALIAS-07: keeps its final state after its end", async () => {
     const { task } = await run({});
     await fetch(`${bench.sandboxUrl}/__journal`, { method: "DELETE" });
     expect(await aliasOf(task.id)).toEqual([200, "SUCCEEDED", undefined]);

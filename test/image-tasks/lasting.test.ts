@@ -52,7 +52,7 @@ const deaths = [
   ["ask.claimed", "succeeded", "0.012"],
 ] as const;
 it.each(deaths.slice(0, inForm(1, 2)))(
-  "killed at %s, a task with pictures has %s after the next start, asked for once",
+  "a task with pictures whose gateway is killed at %s has %s after the next start, with one vendor request",
   async (point, status, cost) => {
     const vendor = await startVendor();
     const directory = mkdtempSync(join(tmpdir(), "tollgate-lasting-"));
@@ -101,7 +101,7 @@ async function listed({ url }: Life, key: string): Promise<TaskBody[]> {
   return ((await answer.json()) as { data: TaskBody[] }).data;
 }
 
-it("in a bucket too: pictures go in and out whole, and what is refused or over leaves it", async () => {
+it("a bucket stores pictures whole, keeps none of a refused task, and only the result of an ended one", async () => {
   const vendor = await startVendor();
   const bucket = await startS3();
   closers.push(() => bucket.close());

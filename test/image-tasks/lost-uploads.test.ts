@@ -62,7 +62,7 @@ async function blameOf(id: string) {
   return { outcomes: row!.attempts.map(({ outcome }) => outcome), failures };
 }
 
-it("T81: a picture that is gone ends its task once, with that reason, and no vendor is blamed", async () => {
+it("T81: an upload that is gone fails its task with `upload_unavailable`, and no vendor is blamed", async () => {
   for (let tasks = 0; tasks < 8; tasks += 1) {
     const { id, place, letGo } = await waiting();
     rmSync(place);
@@ -80,7 +80,7 @@ it("T81: a picture that is gone ends its task once, with that reason, and no ven
 it.each([
   ["cannot be read", (place: string) => (rmSync(place), mkdirSync(place))],
   ["is cut short", (place: string) => truncateSync(place, 10)],
-])("T81: a picture that %s for a while is waited for", async (_how, harm) => {
+])("T81: a task waits for an upload that %s for a while", async (_how, harm) => {
   vendor.requests.length = 0;
   const { id, place, letGo } = await waiting();
   const bytes = readFileSync(place);

@@ -27,7 +27,7 @@ describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s", (mo
   const refusal = (files: Files, fields: Fields = {}) =>
     bench.refusal({ model, ...fields }, { files });
 
-  it("TIMG2-05 TIMG2-06: picture and mask reach the vendor as they are, and only where the mask is transparent the picture changes", async () => {
+  it("TIMG2-05 TIMG2-06: picture and mask reach the vendor unchanged, and the picture changes only where the mask is transparent", async () => {
     const [width, height] = [1024, 1024];
     const image = await picture("png", { width, height });
     const mask = await maskOf(width, height);
@@ -48,7 +48,7 @@ describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s", (mo
     expect(same).toEqual({ left: 0, right: (width * height) / 2 });
   });
 
-  it("TIMG2-08: it belongs to the first picture; others may have any size", async () => {
+  it("TIMG2-08: the mask applies to the first picture; other pictures may have any size", async () => {
     const [first, second] = [await plain(), await plain({ width: 30, height: 90, format: "webp" })];
     const mask = await maskOf(64, 48);
     const { task, sent } = await run({ "image[]": [first, second], mask });
@@ -60,7 +60,7 @@ describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s", (mo
     expect(await refusal({ "image[]": [second, first], mask })).toBe("invalid_image_file mask");
   });
 
-  it("TIMG2-09: alone it is ignored and noted, and the picture is a new one", async () => {
+  it("TIMG2-09: a mask without a picture is ignored with a note, and a new picture is generated", async () => {
     const { task, sent } = await run({ mask: await maskOf(64, 48) });
     expect(task.notes).toEqual([expect.stringMatching(/^mask: .*ignored/)]);
     expect(sent.path).toBe("/openai/v1/images/generations");
@@ -68,7 +68,7 @@ describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s", (mo
     expect(await picturesOf(task)).toHaveLength(1);
   });
 
-  it("TIMG2-07 LIM-05: one byte below 4 MB is taken, 4 MB are not", async () => {
+  it("TIMG2-07 LIM-05: a mask of one byte below 4 MB is accepted, and one of 4 MB is refused", async () => {
     const [image, mask] = [await plain(), await maskOf(64, 48)];
     const { task } = await run({ image, mask: padded(mask, 3_999_999) });
     expect(task.status).toBe("succeeded");
@@ -81,13 +81,13 @@ describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s", (mo
     ["another width", () => maskOf(66, 48)],
     ["another height", () => maskOf(64, 49)],
     ["no picture", () => Promise.resolve(Buffer.from("a mask"))],
-  ] as const)("TIMG2-07 LIM-05: %s is refused", async (_what, mask) => {
+  ] as const)('TIMG2-07 LIM-05: a mask with the fault "%s" is refused', async (_what, mask) => {
     const files = { image: await plain(), mask: await mask() };
     expect(await refusal(files)).toBe("invalid_image_file mask");
   });
 
   it.each(["https://example.com/mask.png", "data:image/png;base64,AAAA", "mask"])(
-    "TIMG2-05: the text %s is no mask, with a picture and without",
+    "TIMG2-05: the text %s is refused as a mask, with and without a picture",
     async (mask) => {
       const image = await plain();
       expect(await refusal({ image }, { mask })).toBe("image_url_not_supported mask");

@@ -44,10 +44,10 @@ const references = async (count: number) => ({
   files: { "image[]": await Promise.all(pictures(count)) },
 });
 
-describe("sandbox/task-image-model-1, by the picture", () => {
+describe("sandbox/task-image-model-1, billed by the picture", () => {
   const model = "sandbox/task-image-model-1";
 
-  it("BILL-03 BILL-04 BILL-10: hold and cost go with n", async () => {
+  it("BILL-03 BILL-04 BILL-10: hold and cost are proportional to n", async () => {
     const one = await moneyOf({ model });
     const four = await moneyOf({ model, n: 4 });
     expect([one.held, one.paid, one.task.cost]).toEqual([usd("0.02"), usd("0.02"), "0.02"]);
@@ -66,7 +66,7 @@ describe("sandbox/task-image-model-1, by the picture", () => {
     expect([held, paid, task.cost]).toEqual([usd(cost), usd(cost), cost]);
   });
 
-  it("BILL-08: what is held stays held while the task waits and while it runs", async () => {
+  it("BILL-08: the hold stays while the task waits and while it runs", async () => {
     const before = await bench.available();
     for (const [point, status] of [
       ["ask.claimed", "queued"],
@@ -87,14 +87,14 @@ describe("sandbox/task-image-model-1, by the picture", () => {
     }
   });
 
-  it("BILL-12: the shape does not change the price", async () => {
+  it("BILL-12: the aspect ratio does not change the price", async () => {
     const costs = new Set<string>();
     for (const ratio of ["1:1", "21:9", "9:20", "auto", "7:5"])
       costs.add((await bench.run({ model, aspect_ratio: ratio })).task.cost);
     expect([...costs]).toEqual(["0.02"]);
   });
 
-  it("BILL-13: references cost as much whatever n is", async () => {
+  it("BILL-13: references cost the same for any n", async () => {
     for (const [n, made] of [
       [1, "0.02"],
       [3, "0.06"],
@@ -107,7 +107,7 @@ describe("sandbox/task-image-model-1, by the picture", () => {
   });
 
   it.each(["failed", "blocked"])(
-    "BILL-05 ERR-14: %s by the vendor, nothing is paid",
+    "BILL-05 ERR-14: a task that is %s by the vendor costs nothing",
     async (outcome) => {
       const { held, paid, task } = await moneyOf(
         { model, n: 2 },
@@ -119,15 +119,15 @@ describe("sandbox/task-image-model-1, by the picture", () => {
   );
 });
 
-describe("sandbox/image-model-c, by the picture", () => {
+describe("sandbox/image-model-c, billed by the picture", () => {
   const model = "sandbox/image-model-c";
 
-  it("BILL-06: expired, nothing is paid", async () => {
+  it("BILL-06: an expired task costs nothing", async () => {
     const { held, paid, task } = await moneyOf({ model }, { script: { task_outcome: "expired" } });
     expect([task.status, held, paid, task.cost]).toEqual(["expired", usd("0.03"), 0n, "0"]);
   });
 
-  it("BILL-07: canceled, while it waits here or at the vendor, nothing is paid", async () => {
+  it("BILL-07: a task that is canceled before or after its submission to the vendor costs nothing", async () => {
     const before = await bench.available();
     for (const point of ["ask.claimed", undefined] as const) {
       const release = point && bench.hold(point);
@@ -142,7 +142,7 @@ describe("sandbox/image-model-c, by the picture", () => {
     }
   });
 
-  it("one price for all sizes, and references are free", async () => {
+  it("all sizes have one price, and references are free", async () => {
     const model = "sandbox/image-model-c";
     const { held, paid, task } = await moneyOf(
       { model, n: 3, image_size: "2K" },
@@ -164,9 +164,9 @@ const sizesOf = (sizes: Readonly<Record<string, number>>, place: number) =>
   Object.entries(sizes).filter((_size, index) => isLong || index === place % 3);
 
 const byTokens = ["sandbox/task-image-model-2", "sandbox/image-model-b"];
-describe.each(byTokens)("%s, by tokens", (model) => {
+describe.each(byTokens)("%s, billed by tokens", (model) => {
   it.each(Object.entries(tokens))(
-    "T55: pictures of %s quality are billed at the rate of image tokens, words at that of text",
+    "T55: pictures of %s quality are billed at the image-token rate, and the prompt at the text-token rate",
     async (quality, sizes) => {
       const place = byTokens.indexOf(model) + Object.keys(tokens).indexOf(quality);
       for (const [size, count] of sizesOf(sizes, place)) {
@@ -183,7 +183,7 @@ describe.each(byTokens)("%s, by tokens", (model) => {
     },
   );
 
-  it("T55 TASK-27: tokens of references have the rate of image tokens too", async () => {
+  it("T55 TASK-27: references are billed at the image-token rate too", async () => {
     const prompt = "The same words with and without pictures";
     const fields = { model, prompt, quality: "low", size: "1024x1024" };
     const without = await moneyOf(fields);
@@ -195,7 +195,7 @@ describe.each(byTokens)("%s, by tokens", (model) => {
     expect(two.held).toBeGreaterThanOrEqual(two.paid);
   });
 
-  it("T56: with size and quality left to the vendor it is never free, told of or not, and never above what was held", async () => {
+  it("T56: automatic size and quality are never free, with or without reported usage, and never cost more than the hold", async () => {
     for (const script of [{}, { usage: null }])
       for (const options of [{}, await references(1)]) {
         const { held, paid, task } = await moneyOf({ model, n: 2 }, { script, ...options });
@@ -207,7 +207,7 @@ describe.each(byTokens)("%s, by tokens", (model) => {
   });
 });
 
-it("BILL-23 ERR-09: what the balance cannot hold is refused, and no vendor hears of it", async () => {
+it("BILL-23 ERR-09: a task that costs more than the balance is refused with 402 before any vendor request", async () => {
   const model = "sandbox/task-image-model-1";
   const drained = { model, n: 10, quality: "medium", image_size: "2K" };
   await leaveOnly(usd("0.79"));

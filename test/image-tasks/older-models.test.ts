@@ -42,33 +42,36 @@ async function sentWith(text: string): Promise<Sent> {
   return data[0]!;
 }
 
-it.each(models)("BILL-09 STORE-01: %s makes what is asked for, and it is charged", async (name) => {
-  const prompt = `A fox for ${name}`;
-  const fields = { n: 2, size: "1328x1328", seed: 7, prompt_extend: false };
-  const { id } = await bench.create({
-    model: `acme/${name}`,
-    prompt,
-    negative_prompt: "blur",
-    ...fields,
-  });
-  const task = await bench.until(id, "succeeded", "failed");
-  expect(task).toMatchObject({ status: "succeeded", cost: "0.08" });
-  expect("notes" in task).toBe(false);
-  expect(await shapesOf(task)).toEqual(["1328x1328 png", "1328x1328 png"]);
-  const { path, body } = await sentWith(prompt);
-  const negative = { negative_prompt: "blur" };
-  const isQwen = name.startsWith("qwen");
-  expect(path).toBe(service);
-  expect(body.input).toEqual({ prompt, ...(isQwen ? {} : negative) });
-  expect(body.parameters).toEqual({
-    ...fields,
-    size: "1328*1328",
-    watermark: false,
-    ...(isQwen ? negative : {}),
-  });
-});
+it.each(models)(
+  "BILL-09 STORE-01: %s makes the requested pictures, and they are charged",
+  async (name) => {
+    const prompt = `A fox for ${name}`;
+    const fields = { n: 2, size: "1328x1328", seed: 7, prompt_extend: false };
+    const { id } = await bench.create({
+      model: `acme/${name}`,
+      prompt,
+      negative_prompt: "blur",
+      ...fields,
+    });
+    const task = await bench.until(id, "succeeded", "failed");
+    expect(task).toMatchObject({ status: "succeeded", cost: "0.08" });
+    expect("notes" in task).toBe(false);
+    expect(await shapesOf(task)).toEqual(["1328x1328 png", "1328x1328 png"]);
+    const { path, body } = await sentWith(prompt);
+    const negative = { negative_prompt: "blur" };
+    const isQwen = name.startsWith("qwen");
+    expect(path).toBe(service);
+    expect(body.input).toEqual({ prompt, ...(isQwen ? {} : negative) });
+    expect(body.parameters).toEqual({
+      ...fields,
+      size: "1328*1328",
+      watermark: false,
+      ...(isQwen ? negative : {}),
+    });
+  },
+);
 
-it("a picture to change is not left out: the vendor refuses it, and nothing is charged", async () => {
+it("a picture to edit is not dropped: the vendor refuses it, and nothing is charged", async () => {
   const form = new FormData();
   form.append("model", "acme/qwen-image");
   form.append("prompt", "A wolf");

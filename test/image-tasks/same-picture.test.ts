@@ -53,7 +53,7 @@ const choice = (...urls: string[]) => ({
   message: { content: urls.map((image) => ({ type: "image", image })) },
 });
 
-it("BILL-04: an address in both lists, or twice in one, is one picture", async () => {
+it("BILL-04: an address that stands in both lists, or twice in one, counts as one picture", async () => {
   const [one, two] = [`${vendor.url}/1.png`, `${vendor.url}/2.png`];
   const twice = await made({ task_status: "SUCCEEDED", choices: [choice(one, two), choice(one)] });
   const both = await made({
@@ -65,13 +65,13 @@ it("BILL-04: an address in both lists, or twice in one, is one picture", async (
     expect(task).toMatchObject({ status: "succeeded", cost: "0.04", usage: { output_images: 2 } });
 });
 
-it("BILL-04: different addresses are pictures of their own, though they differ by their query alone", async () => {
+it("BILL-04: addresses that differ only in their query are different pictures", async () => {
   const urls = ["a", "b", "c"].map((name) => `${vendor.url}/1.png?part=${name}`);
   const task = await made({ task_status: "SUCCEEDED", choices: [choice(...urls)] });
   expect(task).toMatchObject({ cost: "0.06", usage: { output_images: 3 } });
 });
 
-it("BILL-09, TASK-23: one address for several pictures is as many as the vendor counts, kept and charged one by one", async () => {
+it("BILL-09, TASK-23: one address for several pictures counts as often as the vendor reports, and each is stored and charged", async () => {
   const one = `${vendor.url}/1.png`;
   const task = await made({ task_status: "SUCCEEDED", choices: [choice(one), choice(one)] }, 2);
   expect(task).toMatchObject({ status: "succeeded", cost: "0.04", usage: { output_images: 2 } });

@@ -34,11 +34,11 @@ const inBothEncodings = [
   ["a form", true],
 ] as const;
 
-describe.each(inBothEncodings)("in %s", (_encoding, form) => {
+describe.each(inBothEncodings)("a task in %s", (_encoding, form) => {
   // The short form tests each row in one of the encodings.
   const place = form ? 1 : 0;
 
-  it("TIMG1-12 TIMG1-16 TIMG1-20 TIMG1-22: what is left out has its default at the vendor, tier and quality are said, no user is", async () => {
+  it("TIMG1-12 TIMG1-16 TIMG1-20 TIMG1-22: reaches the vendor with defaults for omitted fields, always with tier and quality, and without a user", async () => {
     const { task, sent } = await run({}, { form });
     expect(sent.path).toBe("/xai/v1/images/generations");
     expect(sent.body).toEqual({
@@ -122,7 +122,7 @@ describe.each(inBothEncodings)("in %s", (_encoding, form) => {
     expect(task.status).toBe("succeeded");
   });
 
-  it("TIMG1-13 ERR-13: a ratio outside the set is dropped and noted, an unknown field too, and a bad value of a known one is refused", async () => {
+  it("TIMG1-13 ERR-13: an unlisted ratio and an unknown field are dropped with notes; an invalid value of a known field is refused", async () => {
     const { task, sent } = await run({ foo: 1, aspect_ratio: "7:5" }, { form });
     expect(task.notes).toEqual([
       "foo: not supported by this model, dropped",
@@ -133,13 +133,13 @@ describe.each(inBothEncodings)("in %s", (_encoding, form) => {
     expect(await refusal({ moderation: "x" }, { form })).toBe("invalid_value moderation");
   });
 
-  it("TIMG1-29: style is dropped without a word", async () => {
+  it("TIMG1-29: style is dropped without a note", async () => {
     const { task, sent } = await run({ style: "vivid" }, { form });
     expect("notes" in task).toBe(false);
     expect(sent.body).not.toHaveProperty("style");
   });
 
-  it("TIMG1-28: what asks for no stream is taken", async () => {
+  it("TIMG1-28: `stream: false` and `partial_images: 0` are accepted", async () => {
     const body = await sentOf({ stream: false, partial_images: 0 }, { form });
     expect(Object.keys(body)).not.toContain("stream");
   });
@@ -167,15 +167,15 @@ const sizes = {
 const shown = ["1:1", "3:4", "21:9", "19.5:9", "9:20"];
 const tried = Object.entries(sizes).filter(([ratio]) => isLong || shown.includes(ratio));
 
-describe("pictures", () => {
-  it.each(tried)("TIMG1-11 TIMG1-24: %s is %s", async (ratio, size) => {
+describe("a picture", () => {
+  it.each(tried)("TIMG1-11 TIMG1-24: with ratio %s is %s", async (ratio, size) => {
     const { task, sent } = await run({ aspect_ratio: ratio });
     expect("notes" in task).toBe(false);
     expect(sent.body).toMatchObject({ aspect_ratio: ratio });
     expect(await shapesOf(task)).toEqual([`${size} jpeg`]);
   });
 
-  it("TIMG1-11 TIMG1-25: auto is the vendor's choice: it is told no size", async () => {
+  it("TIMG1-11 TIMG1-25: with ratio auto has a size of the vendor's choice: the request names none", async () => {
     const { task, sent } = await run({ aspect_ratio: "auto" });
     expect("notes" in task).toBe(false);
     expect(sent.body).toMatchObject({ aspect_ratio: "auto" });
@@ -183,18 +183,18 @@ describe("pictures", () => {
     expect(await picturesOf(task)).toHaveLength(1);
   });
 
-  it("TIMG1-14 TIMG1-26: 2K is a PNG, and at 1:1 of 2048x2048", async () => {
+  it("TIMG1-14 TIMG1-26: at 2K is a PNG, and has 2048x2048 pixels at 1:1", async () => {
     const { task } = await run({ image_size: "2K" });
     expect(await shapesOf(task)).toEqual(["2048x2048 png"]);
   });
 
-  it("TIMG1-30: the format follows the tier, whatever is asked for", async () => {
+  it("TIMG1-30: has the format of its tier, whatever output_format says", async () => {
     const { task } = await run({ output_format: "png", n: 2 });
     expect(await shapesOf(task)).toEqual(["1024x1024 jpeg", "1024x1024 jpeg"]);
     expect(task.notes).toEqual([expect.stringMatching(/^output_format: /)]);
   });
 
-  it("TIMG1-19: high quality is the vendor's to refuse, and then costs nothing", async () => {
+  it("TIMG1-19: in high quality is refused by the vendor, and then costs nothing", async () => {
     const before = await bench.available();
     const { task, sent } = await run({ quality: "high" });
     expect(sent.body).toMatchObject({ quality: "high" });
@@ -207,7 +207,7 @@ describe("pictures", () => {
     expect(await bench.available()).toBe(before);
   });
 
-  it("what the vendor calls an invalid argument has that code", async () => {
+  it("fails with `invalid_argument` if the vendor calls an argument invalid", async () => {
     const script = {
       status: 400,
       error: { message: "No.", code: "Client specified an invalid argument" },
@@ -224,27 +224,30 @@ describe("pictures", () => {
 const inputs = ({ image, images }: Fields): unknown[] =>
   [image ?? [], images ?? []].flat().map((one) => (one as { url: string }).url.slice(0, 23));
 
-describe("references", () => {
+describe("reference pictures", () => {
   const jpeg = (bytes?: number) =>
     plain({ format: "jpeg" }).then((file) => (bytes === undefined ? file : padded(file, bytes)));
   const many = (count: number, file: Buffer) => Array.from({ length: count }, () => file);
 
-  it.each(["image", "image[]"])("TIMG1-04: as %s; with none it is a generation", async (name) => {
-    const { task, sent } = await run({}, { files: { [name]: await jpeg() } });
-    expect(sent.path).toBe("/xai/v1/images/edits");
-    expect(inputs(sent.body)).toEqual(["data:image/jpeg;base64,"]);
-    expect("notes" in task).toBe(false);
-    expect(await shapesOf(task)).toEqual(["1024x1024 jpeg"]);
-    expect((await run({}, { form: true })).sent.path).toBe("/xai/v1/images/generations");
-  });
+  it.each(["image", "image[]"])(
+    "TIMG1-04: sent as %s make an edit; without them it is a generation",
+    async (name) => {
+      const { task, sent } = await run({}, { files: { [name]: await jpeg() } });
+      expect(sent.path).toBe("/xai/v1/images/edits");
+      expect(inputs(sent.body)).toEqual(["data:image/jpeg;base64,"]);
+      expect("notes" in task).toBe(false);
+      expect(await shapesOf(task)).toEqual(["1024x1024 jpeg"]);
+      expect((await run({}, { form: true })).sent.path).toBe("/xai/v1/images/generations");
+    },
+  );
 
-  it("TIMG1-05 LIM-06: five are taken", async () => {
+  it("TIMG1-05 LIM-06: are accepted up to five", async () => {
     const { task, sent } = await run({}, { files: { "image[]": many(5, await jpeg()) } });
     expect(inputs(sent.body)).toHaveLength(5);
     expect(task.usage).toEqual({ output_images: 1, input_images: 5 });
   });
 
-  it("TIMG1-06 LIM-06: a picture of 25 MiB is taken, and arrives as it is", async () => {
+  it("TIMG1-06 LIM-06: are accepted with 25 MiB, and arrive with all bytes", async () => {
     const file = await jpeg(25 * 1024 * 1024);
     const { task, sent } = await run({}, { files: { image: file } });
     expect((sent.body["image"] as { url: string }).url).toContain("<26214400 bytes");
@@ -252,17 +255,20 @@ describe("references", () => {
   });
 
   // The short form already tests the limit of the sum, with one of 25 MiB above and two of 20 MiB below.
-  it.runIf(isLong)("TIMG1-07 LIM-06: two of 16 MiB are below 48 MB in base64", async () => {
-    const file = await jpeg(16 * 1024 * 1024);
-    const { task } = await run({}, { files: { image: [file, file] } });
-    expect(task.status).toBe("succeeded");
-  });
+  it.runIf(isLong)(
+    "TIMG1-07 LIM-06: are accepted as two of 16 MiB, below 48 MB in base64",
+    async () => {
+      const file = await jpeg(16 * 1024 * 1024);
+      const { task } = await run({}, { files: { image: [file, file] } });
+      expect(task.status).toBe("succeeded");
+    },
+  );
 
   it.each([
     ["TIMG1-05 TIMG1-08 LIM-06: six", 6, 1000, "too_many_images"],
     ["TIMG1-06 TIMG1-08 LIM-06: one byte more than 25 MiB", 1, 26_214_401, "image_too_large"],
     ["TIMG1-07 TIMG1-08 LIM-06: two of 20 MiB", 2, 20 * 1024 * 1024, "image_too_large"],
-  ] as const)("%s: no task, and no picture is left out", async (_what, count, bytes, code) => {
+  ] as const)("%s are refused, and no task is created", async (_what, count, bytes, code) => {
     const before = await tasks();
     const files = { image: many(count, await jpeg(bytes)) };
     expect(await refusal({}, { files })).toBe(`${code} image`);
@@ -270,7 +276,7 @@ describe("references", () => {
   });
 
   it.each(["https://example.com/a.png", "data:image/png;base64,AAAA"])(
-    "TIMG1-09: %s as text is refused, by JSON and by form",
+    "TIMG1-09: %s as text is refused, in JSON and in a form",
     async (image) => {
       for (const form of [false, true])
         expect(await refusal({ image }, { form })).toBe("image_url_not_supported image");
@@ -302,7 +308,7 @@ it("TASK-05: the same model generates without a picture and edits with one", asy
   expect(paths).toEqual(["generations", "edits"]);
 });
 
-it("TASK-23 TASK-26: pictures are indexed, and counted with what they were made from", async () => {
+it("TASK-23 TASK-26: pictures have an index, and usage counts outputs and inputs", async () => {
   const file = await plain();
   const { task }: { task: TaskBody } = await run(
     { n: 2 },

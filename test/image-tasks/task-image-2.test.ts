@@ -21,8 +21,8 @@ const model = "sandbox/task-image-model-2";
 const run = (fields: Fields, options?: Options) => bench.run({ model, ...fields }, options);
 const refusal = (fields: Fields, options?: Options) => bench.refusal({ model, ...fields }, options);
 
-describe("references", () => {
-  it.each(["image", "image[]"])("TIMG2-03: one as %s is an edit", async (name) => {
+describe("reference pictures", () => {
+  it.each(["image", "image[]"])("TIMG2-03: sent as %s make an edit", async (name) => {
     const { task, sent } = await run(
       { prompt: `As ${name}` },
       { files: { [name]: await plain() } },
@@ -32,7 +32,7 @@ describe("references", () => {
     expect(task.status).toBe("succeeded");
   });
 
-  it("TIMG2-03 LIM-04: sixteen are taken, in their order, and seventeen are not", async () => {
+  it("TIMG2-03 LIM-04: are accepted up to sixteen, and reach the vendor in order", async () => {
     const files = await Promise.all(
       Array.from({ length: 16 }, (_, at) => plain({ width: 20 + at, format: "jpeg" })),
     );
@@ -44,7 +44,7 @@ describe("references", () => {
     );
   });
 
-  it("TIMG2-04 LIM-04: a picture of 25 MB is taken, one byte more is not", async () => {
+  it("TIMG2-04 LIM-04: are accepted up to 25 MB, and refused with one byte more", async () => {
     const file = await plain({ format: "jpeg" });
     const { task, sent } = await run({}, { files: { image: padded(file, 25_000_000) } });
     expect(sent.body["image"]).toMatchObject({ bytes: 25_000_000 });
@@ -54,7 +54,7 @@ describe("references", () => {
     );
   });
 
-  it("TASK-04: an address is refused, by JSON and by form", async () => {
+  it("TASK-04: are refused as addresses, in JSON and in a form", async () => {
     for (const form of [false, true])
       for (const name of ["image", "image[]"])
         expect(await refusal({ [name]: "https://example.com/a.png" }, { form })).toBe(
@@ -63,7 +63,7 @@ describe("references", () => {
   });
 });
 
-describe("pictures that are none", () => {
+describe("an invalid picture", () => {
   it.each([
     ["a text with a picture's name", () => Promise.resolve(Buffer.from("not a picture at all"))],
     [
@@ -78,7 +78,7 @@ describe("pictures that are none", () => {
     expect(await refusal({}, { files: { image: await file() } })).toBe("invalid_image_file image");
   });
 
-  it("one that would unpack to gigabytes is refused unread", async () => {
+  it("is refused without decoding if it would unpack to gigabytes", async () => {
     const bomb = await plain();
     // Width and height are at the start of a PNG.
     bomb.writeUInt32BE(60_000, 16);
@@ -86,7 +86,7 @@ describe("pictures that are none", () => {
     expect(await refusal({}, { files: { image: bomb } })).toBe("image_too_large image");
   });
 
-  it("one that is broken behind its header is the vendor's to refuse, and costs nothing", async () => {
+  it("with a valid header is refused by the vendor, and costs nothing", async () => {
     const before = await bench.available();
     const broken = (await plain({ width: 300, height: 300 })).subarray(0, 120);
     const { task } = await run({}, { files: { image: broken } });
@@ -99,7 +99,7 @@ describe("pictures that are none", () => {
   });
 });
 
-describe("fields of its own", () => {
+describe("a field that depends on the kind of call", () => {
   const withPicture = async () => ({ files: { image: await plain() } });
 
   it.each(["high", "low"])("TIMG2-25: input_fidelity %s reaches an edit", async (fidelity) => {
@@ -108,7 +108,7 @@ describe("fields of its own", () => {
     expect("notes" in task).toBe(false);
   });
 
-  it("TIMG2-25 TIMG2-26: low where it is left out; no word of it to a generation, and a note where it was asked for", async () => {
+  it("TIMG2-25 TIMG2-26: input_fidelity is low by default in an edit; a generation is sent none, with a note if the caller set it", async () => {
     expect((await run({}, await withPicture())).sent.body).toMatchObject({ input_fidelity: "low" });
     const left = await run({});
     expect([left.sent.body["input_fidelity"], left.task.notes]).toEqual([undefined, undefined]);
@@ -124,7 +124,7 @@ describe("fields of its own", () => {
     expect("notes" in task).toBe(false);
   });
 
-  it("TIMG2-30 ERR-13: with a picture it is dropped and noted; another value is refused", async () => {
+  it("TIMG2-30 ERR-13: moderation is dropped with a note in an edit; an invalid value is refused", async () => {
     const { task, sent } = await run({ moderation: "low" }, await withPicture());
     expect(sent.body).not.toHaveProperty("moderation");
     expect(task.notes).toEqual([expect.stringMatching(/^moderation: .*dropped/)]);
@@ -132,7 +132,7 @@ describe("fields of its own", () => {
   });
 });
 
-describe("sizes", () => {
+describe("the size of a picture", () => {
   it.each([
     ["TIMG2-17", { image_size: "2K", aspect_ratio: "2:3" }, "1024x1536", ["image_size"]],
     ["TIMG2-17", { image_size: "4K", aspect_ratio: "3:2" }, "1536x1024", ["image_size"]],
@@ -150,7 +150,7 @@ describe("sizes", () => {
     },
   );
 
-  it("TIMG2-17: a tier that was lowered costs what the lower one costs", async () => {
+  it("TIMG2-17: a lowered tier costs what the lower tier costs", async () => {
     const prompt = "The same words each time";
     const costs: string[] = [];
     for (const fields of [{ image_size: "1K" }, { image_size: "4K" }, { size: "1024x1024" }])
@@ -159,7 +159,7 @@ describe("sizes", () => {
     expect(Number(costs[0])).toBeGreaterThan(0);
   });
 
-  it("TIMG2-13: another size is the vendor's to refuse, and then costs nothing", async () => {
+  it("TIMG2-13: another size is passed on and refused by the vendor, and then costs nothing", async () => {
     const before = await bench.available();
     const { task, sent } = await run({ size: "512x512" });
     expect(sent.body).toMatchObject({ size: "512x512" });

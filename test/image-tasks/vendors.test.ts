@@ -69,7 +69,7 @@ async function run(fields: Fields, files?: Files): Promise<TaskBody> {
 }
 const pathsOf = () => vendor.requests.map(({ path }) => path);
 
-describe("which vendor", () => {
+describe("the choice of the vendor", () => {
   it.each(["first", "second"])("TIMG1-02: the suffix :%s pins the provider", async (name) => {
     for (const files of [undefined, { image: await plain() }]) {
       vendor.requests.length = 0;
@@ -79,7 +79,7 @@ describe("which vendor", () => {
     }
   });
 
-  it("TIMG1-02: a provider that does not have the model is refused", async () => {
+  it("TIMG1-02: a pinned provider without the model is refused with 400", async () => {
     const answer = await bench.send("POST", "/v1/tasks", {
       body: { model: "acme/pictures:third", prompt },
     });
@@ -87,7 +87,7 @@ describe("which vendor", () => {
     expect(vendor.requests).toEqual([]);
   });
 
-  it("T75: an edit goes on to the other provider, with its own key, its own model and all pictures anew", async () => {
+  it("T75: an edit fails over to the other provider, with that provider's key and model and with all pictures", async () => {
     vendor.answer((request, response) =>
       vendor.requests.length === 1
         ? json({ error: "overloaded" }, 503)(request, response)
@@ -114,8 +114,8 @@ describe("which vendor", () => {
   });
 });
 
-describe("what is billed", () => {
-  it("BILL-09: of four pictures that were asked for three are delivered, and paid for", async () => {
+describe("the charge of an image task", () => {
+  it("BILL-09: covers three pictures if three of four requested ones are delivered", async () => {
     vendor.answer(json({ data: made(3) }));
     const before = await bench.available();
     const task = await run({ model: "acme/pictures", n: 4, quality: "medium" });
@@ -124,21 +124,21 @@ describe("what is billed", () => {
     expect(before - (await bench.available())).toBe(parseUsd("0.09"));
   });
 
-  it("BILL-09: more than was asked for is neither kept nor paid for", async () => {
+  it("BILL-09: covers no more pictures than requested, and extra ones are not stored", async () => {
     vendor.answer(json({ data: made(5) }));
     const task = await run({ model: "acme/pictures", n: 2 });
     expect(task.output.images).toHaveLength(2);
     expect(task).toMatchObject({ usage: { output_images: 2 }, cost: "0.02" });
   });
 
-  it("BILL-09: a picture that the vendor withholds is not paid for", async () => {
+  it("BILL-09: leaves out a picture that the vendor withholds", async () => {
     const withheld = { b64_json: picture, respect_moderation: false };
     vendor.answer(json({ data: [...made(1), withheld] }));
     const task = await run({ model: "acme/pictures", n: 2 });
     expect(task).toMatchObject({ usage: { output_images: 1 }, cost: "0.01" });
   });
 
-  it("BILL-09: a vendor that tells nothing of tokens is paid for the pictures it delivered", async () => {
+  it("BILL-09: counts the delivered pictures if the vendor reports no tokens", async () => {
     const costs: number[] = [];
     for (const count of [4, 3]) {
       vendor.answer(json({ data: made(count) }));
@@ -150,12 +150,12 @@ describe("what is billed", () => {
     expect(costs[0]! - costs[1]!).toBeCloseTo((4160 * 30) / 1_000_000, 9);
   });
 
-  it("BILL-09 IMG-25: the size and quality that were left to such a vendor are paid as they became", async () => {
+  it("BILL-09 IMG-25: uses the size and quality that the vendor chose if it reports no tokens", async () => {
     vendor.answer(json({ data: made(1), quality: "low" }));
     expect((await run({ model: "acme/tokens" })).usage["output_tokens"]).toBe(2);
   });
 
-  it("T55: each kind of token has its own rate", async () => {
+  it("T55: has its own rate for each kind of token", async () => {
     const usage = {
       input_tokens: 1100,
       output_tokens: 10_010,
@@ -172,7 +172,7 @@ describe("what is billed", () => {
     });
   });
 
-  it("T55: where details name one kind of token only, the rest of the total is the other", async () => {
+  it("T55: counts the rest of the total as the other kind if the details name only one kind", async () => {
     const usage = {
       input_tokens: 1100,
       output_tokens: 10_010,
@@ -187,12 +187,12 @@ describe("what is billed", () => {
     });
   });
 
-  it("T55: without details what comes out is pictures", async () => {
+  it("T55: counts output tokens without details as image tokens", async () => {
     vendor.answer(json({ data: made(1), usage: { input_tokens: 100, output_tokens: 1000 } }));
     expect((await run({ model: "acme/tokens" })).cost).toBe("0.0305");
   });
 
-  it("T56: zeros that a program wrote where it knew nothing make no picture free", async () => {
+  it("T56: is not zero because of zeros in the usage details", async () => {
     const zeros = { text_tokens: 0, image_tokens: 0 };
     const details = { input_tokens_details: zeros, output_tokens_details: zeros };
     const usage = { input_tokens: 100, output_tokens: 1000, ...details };
@@ -208,18 +208,21 @@ describe("what is billed", () => {
       { data: [{ respect_moderation: false }] },
       "content_policy_violation",
     ],
-  ])("BILL-05: %s is a failure, and costs nothing", async (_what, answer, code) => {
-    vendor.answer(json(answer));
-    const before = await bench.available();
-    const task = await run({ model: "acme/pictures", n: 2 });
-    expect(task).toMatchObject({ status: "failed", cost: "0", error: { code } });
-    expect(await bench.available()).toBe(before);
-    expect(vendor.requests).toHaveLength(1);
-  });
+  ])(
+    "BILL-05: is zero if the vendor returns %s, and the task fails",
+    async (_what, answer, code) => {
+      vendor.answer(json(answer));
+      const before = await bench.available();
+      const task = await run({ model: "acme/pictures", n: 2 });
+      expect(task).toMatchObject({ status: "failed", cost: "0", error: { code } });
+      expect(await bench.available()).toBe(before);
+      expect(vendor.requests).toHaveLength(1);
+    },
+  );
 });
 
-describe("what a vendor says", () => {
-  it("T81: of an answer that cannot be used the task tells what was wrong, and nobody is asked again", async () => {
+describe("the text of a vendor's answer", () => {
+  it("T81: is described but not quoted in the error if it is unusable, and no vendor is asked again", async () => {
     vendor.answer((_request, response) => void response.writeHead(200).end("<html>private</html>"));
     const { status, error } = await run({ model: "acme/pictures:first" });
     expect({ status, code: error?.code }).toEqual({
@@ -232,7 +235,7 @@ describe("what a vendor says", () => {
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it("our key in its words is masked in the task, its attempts and the request log", async () => {
+  it("has our key masked in the task, its attempts and the request log", async () => {
     const message = "Bad size for key-of-first, or key-o***irst";
     vendor.answer(json({ error: message, code: "Client specified an invalid argument" }, 400));
     const { id, error } = await run({ model: "acme/pictures:first" });
@@ -253,7 +256,7 @@ describe("what a vendor says", () => {
   });
 });
 
-describe("a vendor that streams though nobody asked", () => {
+describe("a vendor that streams without being asked", () => {
   const streamed = (...events: object[]) =>
     vendor.answer(sse(events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("")));
   const usage = { input_tokens: 100, output_tokens: 1000 };
@@ -269,7 +272,7 @@ describe("a vendor that streams though nobody asked", () => {
     },
   );
 
-  it("T81: tells in it that the prompt is refused", async () => {
+  it("T81: may refuse the prompt in an event", async () => {
     streamed({ type: "error", error: { code: "moderation_blocked", message: "Unsafe." } });
     const { status, error } = await run({ model: "acme/tokens" });
     expect([status, error]).toEqual([
@@ -279,14 +282,14 @@ describe("a vendor that streams though nobody asked", () => {
   });
 });
 
-describe("answers that take long, or are large", () => {
+describe("a slow or large answer", () => {
   const after = (ms: number, count: number) =>
     vendor.answer(async (request, response) => {
       await new Promise((resolve) => setTimeout(resolve, ms));
       await json({ data: made(count) })(request, response);
     });
 
-  it("a vendor has the time of a first byte for each picture, and once more", async () => {
+  it("may take one first-byte timeout for each picture, and one more", async () => {
     after(1500, 4);
     expect((await run({ model: "acme/tokens", n: 4 })).status).toBe("succeeded");
     after(1500, 1);
@@ -296,7 +299,7 @@ describe("answers that take long, or are large", () => {
     expect(await bench.available()).toBe(before);
   });
 
-  it("ten pictures of 15 MB come through", async () => {
+  it("may hold ten pictures of 15 MB", async () => {
     const large = padded(await plain(), 15_000_000).toString("base64");
     vendor.answer(json({ data: Array.from({ length: 10 }, () => ({ b64_json: large })) }));
     const task = await run({ model: "acme/pictures", n: 10 });
@@ -306,27 +309,30 @@ describe("answers that take long, or are large", () => {
   });
 });
 
-describe("callbacks", () => {
+describe("a callback", () => {
   it.each([
     ["TIMG1-23", "acme/pictures", 1, "succeeded"],
     ["TIMG2-28", "acme/tokens", 1, "succeeded"],
     ["TIMG1-23", "acme/pictures", 0, "failed"],
     ["TIMG2-28", "acme/tokens", 0, "failed"],
-  ] as const)("%s: %s posts its end to webhook_url once", async (_id, model, count, status) => {
-    vendor.answer(json({ data: made(count) }));
-    const receiver = await startReceiver();
-    for (const files of [undefined, { image: await plain() }]) {
-      receiver.received.length = 0;
-      const task = await run({ model, webhook_url: receiver.url }, files);
-      expect(task.status).toBe(status);
-      await expect.poll(() => receiver.received.length).toBe(1);
-      expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({
-        id: expect.any(String) as string,
-        type: `task.${status}`,
-        data: { id: task.id, status },
-      });
-      await bench.read(task.id);
-      expect(receiver.received).toHaveLength(1);
-    }
-  });
+  ] as const)(
+    "%s: %s posts the end of a task to webhook_url once",
+    async (_id, model, count, status) => {
+      vendor.answer(json({ data: made(count) }));
+      const receiver = await startReceiver();
+      for (const files of [undefined, { image: await plain() }]) {
+        receiver.received.length = 0;
+        const task = await run({ model, webhook_url: receiver.url }, files);
+        expect(task.status).toBe(status);
+        await expect.poll(() => receiver.received.length).toBe(1);
+        expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({
+          id: expect.any(String) as string,
+          type: `task.${status}`,
+          data: { id: task.id, status },
+        });
+        await bench.read(task.id);
+        expect(receiver.received).toHaveLength(1);
+      }
+    },
+  );
 });

@@ -18,8 +18,8 @@ const codeOf = async (response: Response): Promise<string> => {
   return `${response.status} ${error?.code ?? "ok"}`;
 };
 
-describe("the budget of bytes under way", () => {
-  it("refuses a picture that does not fit, at no cost: no vendor is asked, nothing is held", async () => {
+describe("the budget of bytes in flight", () => {
+  it("refuses a picture that does not fit with 503, without a vendor request, a hold or a charge", async () => {
     await startWith(2);
     const prompt = prompted();
     const refused = await bench.generate({ prompt });
@@ -33,7 +33,7 @@ describe("the budget of bytes under way", () => {
     expect(await streamed.text()).toContain("event: image_generation.completed");
   });
 
-  it("is held by a call until its answer has been sent", async () => {
+  it("is used by a call until its answer has been sent", async () => {
     await startWith(4);
     const first = bench.generate({ prompt: prompted({ delay_ms: 1_500 }) });
     await expect.poll(() => bench.holds()).toBe(1);

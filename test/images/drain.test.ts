@@ -8,7 +8,7 @@ let vendors: Awaited<ReturnType<typeof startVendors>>;
 afterEach(() => vendors.close());
 
 it.each(["false", "true"])(
-  "T62: with on_disconnect drain a client that leaves is charged what was made (stream %s)",
+  "T62: with on_disconnect drain, a client that leaves is charged for the finished picture (stream %s)",
   async (stream) => {
     vendors = await startVendors({ onDisconnect: "drain" });
     const { bench } = vendors;

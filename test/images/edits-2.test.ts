@@ -34,8 +34,8 @@ const filesAt = ({ body }: { body: Fields }, name: string) =>
 const rawOf = (base64: string) =>
   sharp(Buffer.from(base64, "base64")).removeAlpha().raw().toBuffer();
 
-describe("what is required", () => {
-  it("EDIT2-02, EDIT2-03: a prompt and an image, as image or image[]", async () => {
+describe("a request of form 2", () => {
+  it("EDIT2-02, EDIT2-03: requires a prompt and an image, as image or image[]", async () => {
     expect(await refused({ prompt: undefined })).toBe("missing_required_parameter prompt");
     expect(await refused({}, {})).toBe("missing_required_parameter image");
     const one = await run({}, { "image[]": image });
@@ -43,18 +43,18 @@ describe("what is required", () => {
     expect(filesAt((await run()).sent, "image")[0]!.sha256).toBe(sha256(image));
   });
 
-  it("EDIT2-04, EDIT2-05, LIM-04: up to sixteen images of 25 MB", async () => {
+  it("EDIT2-04, EDIT2-05, LIM-04: may have up to sixteen images of 25 MB", async () => {
     const files = Array.from({ length: 16 }, () => image);
     expect(filesAt((await run({}, { "image[]": files })).sent, "image[]")).toHaveLength(16);
     expect(await refused({}, { "image[]": [...files, image] })).toBe("too_many_images image");
     expect(await refused({}, { image: padded(image, 25_000_001) })).toBe("image_too_large image");
   });
 
-  it("EDIT2-10: a mask without an image is refused here", async () => {
+  it("EDIT2-10: is refused with a mask but no image", async () => {
     expect(await refused({}, { mask: await maskOf() })).toBe("missing_required_parameter image");
   });
 
-  it("EDIT2-38: a malformed body is refused", async () => {
+  it("EDIT2-38: is refused with a malformed body, and leaves no file", async () => {
     const post = (body: string, type = "multipart/form-data; boundary=xyz") =>
       fetch(`${bench.url}/v1/images/edits`, {
         method: "POST",
@@ -68,7 +68,7 @@ describe("what is required", () => {
     expect((await bench.state()).files.filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  it("EDIT2-39, ERR-07: an address instead of a file is refused", async () => {
+  it("EDIT2-39, ERR-07: is refused with an address instead of a file", async () => {
     const url = "https://example.com/a.png";
     expect(await refused({ image: url }, {})).toBe("image_url_not_supported image");
     expect(await refused({ "image[]": url })).toBe("image_url_not_supported image[]");
@@ -76,8 +76,8 @@ describe("what is required", () => {
   });
 });
 
-describe("mask", () => {
-  it("EDIT2-06, EDIT2-07, EDIT2-08, LIM-05: a PNG with alpha, of the image's size, below 4 MB", async () => {
+describe("a mask", () => {
+  it("EDIT2-06, EDIT2-07, EDIT2-08, LIM-05: must be a PNG with alpha, of the image's size and below 4 MB", async () => {
     const mask = await maskOf();
     expect(filesAt((await run({}, { image, mask })).sent, "mask")[0]!.sha256).toBe(sha256(mask));
     const cases = [
@@ -90,13 +90,13 @@ describe("mask", () => {
       expect(await refused({}, { image, mask: wrong })).toBe(`${code} mask`);
   });
 
-  it("EDIT2-09: it belongs to the first of several images", async () => {
+  it("EDIT2-09: applies to the first of several images", async () => {
     const other = await picture("png", { width: 80, height: 80 });
     const { answer } = await run({}, { "image[]": [image, other], mask: await maskOf() });
     expect(answer.size).toBe("64x48");
   });
 
-  it("what it opens is another picture afterwards, and the rest is the same to the bit", async () => {
+  it("changes the picture only where it is transparent; the rest stays identical", async () => {
     const { answer } = await run({}, { image, mask: await maskOf() });
     const [before, after] = await Promise.all([
       rawOf(image.toString("base64")),
@@ -110,7 +110,7 @@ describe("mask", () => {
   });
 });
 
-describe("size", () => {
+describe("the size", () => {
   const sizes = [
     "1024x1024",
     "2048x1152",
@@ -121,14 +121,14 @@ describe("size", () => {
     "3840x2160",
     "2160x3840",
   ];
-  it.each(inForm(sizes.slice(0, 3), sizes))("EDIT2-13, EDIT2-14: %s is made", async (size) => {
+  it.each(inForm(sizes.slice(0, 3), sizes))("EDIT2-13, EDIT2-14: may be %s", async (size) => {
     const { answer, sent } = await run({ size, output_format: "jpeg" });
     expect(sent.body["size"]).toBe(size);
     expect(await shapeOf(answer.data[0]!.b64_json)).toBe(`${size} jpeg`);
     expect(answer.size).toBe(size);
   });
 
-  it("EDIT2-13, EDIT2-14, EDIT2-15: auto is the default; what breaks the rules is refused", async () => {
+  it("EDIT2-13, EDIT2-14, EDIT2-15: is auto by default, and refused if it breaks the rules", async () => {
     expect((await run({ size: "auto" })).sent.body["size"]).toBe("auto");
     expect((await run()).sent.body["size"]).toBe("auto");
     for (const size of ["1920x1080", "3088x1024", "abc"])
@@ -145,7 +145,7 @@ describe("size", () => {
     ["9:16", "4K", "2160x3840"],
   ] as const;
   it.each(ratios.slice(0, inForm(5, ratios.length)))(
-    "EDIT2-16, EDIT2-19: %s at %s is %s",
+    "EDIT2-16, EDIT2-19: for ratio %s at tier %s is %s",
     async (aspect_ratio, image_size, size) => {
       const fields = { aspect_ratio, image_size, output_format: "jpeg", quality: "low" };
       const { answer, sent } = await run(fields);
@@ -155,27 +155,27 @@ describe("size", () => {
     },
   );
 
-  it("EDIT2-17: beside a size the ratio is dropped with a note", async () => {
+  it("EDIT2-17: wins over a ratio, which is dropped with a note", async () => {
     const { answer, sent } = await run({ size: "1280x720", aspect_ratio: "1:1" });
     expect(sent.body["size"]).toBe("1280x720");
     expect(answer.gw!.notes).toEqual(["aspect_ratio: size wins, dropped"]);
   });
 
-  it("EDIT2-18: a ratio without a size at its tier is dropped with a note", async () => {
+  it("EDIT2-18: is auto, with a note, for a ratio without a size at its tier", async () => {
     const { answer, sent } = await run({ aspect_ratio: "3:2", image_size: "4K" });
     expect(sent.body["size"]).toBe("auto");
     expect(answer.gw!.notes.join()).toContain("aspect_ratio: ");
   });
 
-  it("EDIT2-16, EDIT2-19, ERR-13: a ratio or a tier that is not listed is refused", async () => {
+  it("EDIT2-16, EDIT2-19, ERR-13: is refused for an unlisted ratio or tier", async () => {
     expect(await refused({ aspect_ratio: "5:4" })).toBe("invalid_value aspect_ratio");
     expect(await refused({ aspect_ratio: "5:4", size: "auto" })).toBe("invalid_value aspect_ratio");
     expect(await refused({ image_size: "8K" })).toBe("invalid_value image_size");
   });
 });
 
-describe("the other fields", () => {
-  it("EDIT2-11, LIM-02: n is 1 to 10, and 1 where it is left out", async () => {
+describe("a field of form 2", () => {
+  it("EDIT2-11, LIM-02: n is 1 to 10, and 1 by default", async () => {
     expect((await run()).answer.data).toHaveLength(1);
     const { answer } = await run({ n: 3 });
     expect(answer.data).toHaveLength(3);
@@ -183,14 +183,14 @@ describe("the other fields", () => {
     expect(await refused({ n: 11 })).toBe("integer_above_max_value n");
   });
 
-  it("EDIT2-20: quality is one of four, auto by default", async () => {
+  it("EDIT2-20: quality is low, medium, high or auto, and auto by default", async () => {
     for (const quality of ["low", "medium", "high", "auto"])
       expect((await run({ quality })).sent.body["quality"]).toBe(quality);
     expect((await run()).sent.body["quality"]).toBe("auto");
     expect(await refused({ quality: "hd" })).toBe("invalid_value quality");
   });
 
-  it("EDIT2-21, EDIT2-22, EDIT2-32: transparent, opaque or auto; transparency is told, and needs png or webp", async () => {
+  it("EDIT2-21, EDIT2-22, EDIT2-32: background is transparent, opaque or auto; transparent needs png or webp, and the answer reports it", async () => {
     expect((await run()).sent.body["background"]).toBe("auto");
     expect((await run({ background: "opaque" })).answer.background).toBe("opaque");
     for (const output_format of ["png", "webp"]) {
@@ -206,7 +206,7 @@ describe("the other fields", () => {
     );
   });
 
-  it("EDIT2-23: png, which is the default, jpeg or webp", async () => {
+  it("EDIT2-23: output_format is png, the default, jpeg or webp", async () => {
     expect(await shapeOf((await run()).answer.data[0]!.b64_json)).toBe("64x48 png");
     for (const output_format of ["png", "jpeg", "webp"]) {
       const { answer } = await run({ output_format });
@@ -216,7 +216,7 @@ describe("the other fields", () => {
     expect(await refused({ output_format: "gif" })).toBe("invalid_value output_format");
   });
 
-  it("EDIT2-24, LIM-03: compression is text from 0 to 100, of jpeg and webp, 100 by default", async () => {
+  it("EDIT2-24, LIM-03: output_compression is a text from 0 to 100 for jpeg and webp, and 100 by default", async () => {
     const { sent } = await run({ output_format: "webp", output_compression: "80" });
     expect(sent.body["output_compression"]).toBe("80");
     expect((await run({ output_format: "jpeg" })).sent.body["output_compression"]).toBe("100");
@@ -244,8 +244,8 @@ describe("the other fields", () => {
   });
 });
 
-describe("the answer", () => {
-  it("EDIT2-31, EDIT2-33, EDIT2-35, EDIT2-36: that of generations, and gw with addresses of the same pictures", async () => {
+describe("the answer to form 2", () => {
+  it("EDIT2-31, EDIT2-33, EDIT2-35, EDIT2-36: has the members of generations, and `gw` with addresses of the same pictures", async () => {
     const { answer, headers } = await run({ n: 2, output_format: "webp" });
     const members = "background,created,data,gw,output_format,quality,size,usage";
     expect(Object.keys(answer).sort().join()).toBe(members);
@@ -269,7 +269,7 @@ describe("the answer", () => {
     }
   });
 
-  it("the task it names can be read, with the same pictures and the same cost", async () => {
+  it("names a task that has the same pictures and the same cost", async () => {
     const { answer } = await run({ input_fidelity: "low" });
     const gw = answer.gw!;
     const task = (await (await bench.get(`/v1/tasks/${gw.task_id}`)).json()) as Fields;

@@ -50,9 +50,9 @@ const raw =
   (_request, response) =>
     void response.writeHead(status, { "content-type": type }).end(body);
 
-describe("a vendor that refuses for reasons of its own", () => {
+describe("a vendor that refuses for its own reasons", () => {
   it.each([401, 403, 429, 500, 503])(
-    "T75: after %i the next one is asked at its own address, with its own key and the files anew",
+    "T75: is followed after %i by the next vendor, at its own address, with its own key and all files",
     async (status) => {
       vendors.answer(json({ error: { message: "not now" } }, status));
       for (const stream of ["false", "true"]) {
@@ -78,7 +78,7 @@ describe("a vendor that refuses for reasons of its own", () => {
     },
   );
 
-  it("T75: what is charged is the price of the one that made it", async () => {
+  it("T75: is not paid: the charge is the price of the vendor that made the picture", async () => {
     const before = await vendors.bench.state();
     const answer = (await (await edit(prompted())).json()) as ImageAnswer;
     const { chargedNano } = await vendors.bench.state();
@@ -86,7 +86,7 @@ describe("a vendor that refuses for reasons of its own", () => {
     expect(answer.gw!.cost_nano).toBe(String(chargedNano - before.chargedNano));
   });
 
-  it("the last one's refusal is told, without its words about our account", async () => {
+  it("is reported if it is the last one, without its words about our account", async () => {
     vendors.answer(json({ error: { message: "Your key sk-123 is wrong" } }, 401));
     const answer = await vendors.bench.generate({ model: generating });
     expect(answer.status).toBe(502);
@@ -94,7 +94,7 @@ describe("a vendor that refuses for reasons of its own", () => {
   });
 });
 
-describe("an answer that cannot be used", () => {
+describe("an unusable answer", () => {
   const coded =
     (coding: string): Answer =>
     (_request, response) =>
@@ -106,13 +106,16 @@ describe("an answer that cannot be used", () => {
     ["no picture", json({ data: [{ b64_json: "bm8gcGljdHVyZQ==" }] }), /no PNG, JPEG or WebP/],
     ["an unknown coding", coded("rot13"), /Content-Encoding "rot13"/],
     ["no gzip", coded("gzip"), /no valid gzip/],
-  ])("T81: %s: the caller is told so, and nobody is asked again", async (_what, answer, said) => {
-    vendors.answer(answer);
-    const told = await vendors.bench.generate({ model: generating });
-    expect(told.status).toBe(502);
-    expect((await told.text()).replaceAll("\\", "")).toMatch(said);
-    expect(vendors.first.requests).toHaveLength(1);
-  });
+  ])(
+    "T81: %s: the caller gets the reason, and no vendor is asked again",
+    async (_what, answer, said) => {
+      vendors.answer(answer);
+      const told = await vendors.bench.generate({ model: generating });
+      expect(told.status).toBe(502);
+      expect((await told.text()).replaceAll("\\", "")).toMatch(said);
+      expect(vendors.first.requests).toHaveLength(1);
+    },
+  );
 
   it.each([
     [404, 1],
@@ -120,7 +123,7 @@ describe("an answer that cannot be used", () => {
     // More failures than fit into three seconds of retries.
     [503, 8],
   ])(
-    "STORE-01: a picture whose address is answered with %i at first (%i) is fetched again, and its vendor not asked again",
+    "STORE-01: a picture whose address answers %i at first (%i times) is fetched again, without another vendor request",
     async (status, times) => {
       const file = await picture();
       let fetched = 0;
@@ -140,7 +143,7 @@ describe("an answer that cannot be used", () => {
     },
   );
 
-  it("IMG-20 IMG-25: a PNG is a picture whatever stands between its size and its pixels", async () => {
+  it("IMG-20 IMG-25: a PNG with data between its size and its pixels is accepted", async () => {
     const file = await picture();
     // OpenAI writes about 70 kB of origin metadata there.
     const origin = Buffer.concat([Buffer.from("00012844", "hex"), Buffer.from("caBX"), file]);
@@ -153,7 +156,7 @@ describe("an answer that cannot be used", () => {
     expect(await told.json()).toMatchObject({ data: [{ b64_json: base64 }], ...made });
   });
 
-  it("pictures that were compressed are pictures all the same", async () => {
+  it("a compressed answer is decompressed", async () => {
     const base64 = (await picture()).toString("base64");
     vendors.answer((request, response) => {
       expect(request.headers["accept-encoding"]).toBe("gzip, br, zstd");
@@ -165,7 +168,7 @@ describe("an answer that cannot be used", () => {
     expect(await told.json()).toMatchObject({ data: [{ b64_json: base64 }] });
   });
 
-  it("a refusal that echoes our key is told without it", async () => {
+  it("a refusal that echoes our key is passed on without it", async () => {
     const error = { message: "Bad size for key-of-first, or key-o***irst", param: "key-of-first" };
     vendors.answer(json({ error }, 400));
     const told = await vendors.bench.generate({ model: generating });
@@ -174,7 +177,7 @@ describe("an answer that cannot be used", () => {
   });
 });
 
-describe("an outcome that nobody knows", () => {
+describe("an unknown outcome", () => {
   it.each([
     ["hangs up", hangUp, 502],
     ["falls silent", hang, 504],
@@ -184,7 +187,7 @@ describe("an outcome that nobody knows", () => {
     ["answers without a picture", json({ data: [] }), 502],
     ["answers with something else", json({ data: [{ b64_json: "bm8gcGljdHVyZQ==" }] }), 502],
   ])(
-    "T81, BILL-22: a vendor that %s is not repeated elsewhere, and nothing is charged",
+    "T81, BILL-22: a call to a vendor that %s is not repeated elsewhere, and nothing is charged",
     async (_name, answer, status) => {
       vendors.answer(answer);
       const before = await vendors.bench.state();
@@ -200,7 +203,7 @@ describe("an outcome that nobody knows", () => {
 });
 
 describe("the caller's own mistake", () => {
-  it("ERR-01: is told in the vendor's words, elsewhere not asked, and not charged", async () => {
+  it("ERR-01: is reported in the vendor's words, not retried elsewhere and not charged", async () => {
     const error = {
       message: "Invalid image file or mode for image 1.",
       type: "image_generation_user_error",
@@ -217,7 +220,7 @@ describe("the caller's own mistake", () => {
     expect(await vendors.bench.state()).toEqual(before);
   });
 
-  it("moderation is told under the vendor's code", async () => {
+  it("keeps the vendor's code if it is a matter of moderation", async () => {
     const message = "Your request was rejected. safety_violations=[violence]";
     vendors.answer(json({ error: { message, code: "moderation_blocked" } }, 400));
     expect(await errorIn(await edit(prompted()))).toMatchObject({
@@ -227,8 +230,8 @@ describe("the caller's own mistake", () => {
   });
 });
 
-describe("what a vendor leaves out", () => {
-  it("IMG-23, IMG-24, IMG-25: size and format are read from the picture; the other words are always there", async () => {
+describe("a field that a vendor leaves out or gets wrong", () => {
+  it("IMG-23, IMG-24, IMG-25: is filled in: size and format from the picture, and the others always with a value", async () => {
     const file = await picture("jpeg", { width: 96, height: 32 });
     vendors.answer(json({ data: [{ b64_json: file.toString("base64") }] }));
     const fields = { model: generating, quality: "auto", background: "auto", size: "auto" };
@@ -239,7 +242,7 @@ describe("what a vendor leaves out", () => {
     expect(answer.usage.total_tokens).toBeGreaterThan(0);
   });
 
-  it("what it claims of a picture does not count where the picture says otherwise", async () => {
+  it("is corrected from the picture if the vendor claims another size or format", async () => {
     const file = await picture("webp", { width: 96, height: 32 });
     const data = [{ b64_json: file.toString("base64") }];
     vendors.answer(json({ data, size: "1024x1024", output_format: "png", quality: "auto" }));

@@ -11,7 +11,7 @@ afterEach(() => vendors.close());
 
 const names = () => json({ data: [{ url: `${vendors.first.url}/made.png` }] });
 
-it("STORE-01: of a picture that is cut again and again only what is kept counts as memory, and others are answered", async () => {
+it("STORE-01: a picture that is cut again and again counts only its kept bytes, and other calls are answered", async () => {
   vendors = await startVendors({ more: "limits: { bodies_under_way_mb: 12 }" });
   const file = padded(await picture(), 3_000_000);
   let fetched = 0;
@@ -39,7 +39,7 @@ it.each([
   ["whose server is silent", 1],
   ["that waits for its next try", 6],
 ])(
-  "STORE-01: one %s when its gateway stops is given up in words, and nothing is charged",
+  "STORE-01: a call for a picture %s when its gateway stops ends with an error message, uncharged",
   async (_what, from) => {
     vendors = await startVendors({ stopMs: 2_500 });
     let fetched = 0;
@@ -60,7 +60,7 @@ it.each([
   },
 );
 
-it("STORE-01: one in whose place a page comes with 200 is fetched again", async () => {
+it("STORE-01: a picture is fetched again if a page comes in its place with 200", async () => {
   vendors = await startVendors();
   const file = await picture();
   const page = "<html>502 Bad Gateway</html>";

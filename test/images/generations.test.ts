@@ -22,8 +22,8 @@ const run = (fields: Fields = {}, script?: object) =>
 const refused = (fields: Fields) =>
   bench.refusal((prompt) => bench.generate({ prompt, ...fields }));
 
-describe("who makes what", () => {
-  it("IMG-01, IMG-19, IMG-20: JSON is answered at once with base64 pictures and the time", async () => {
+describe("a generation", () => {
+  it("IMG-01, IMG-19, IMG-20: is answered at once with base64 pictures and the time", async () => {
     const { answer, headers } = await run();
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(headers.get("x-request-id")).toMatch(/^req_/);
@@ -34,7 +34,7 @@ describe("who makes what", () => {
     expect(Object.keys(answer).sort().join()).toBe(members);
   });
 
-  it("IMG-02: no other model is taken, whether it exists or not", async () => {
+  it("IMG-02: refuses any other model, whether it exists or not", async () => {
     expect(await refused({ model: modelB })).toBe("unsupported_protocol model");
     expect(await refused({ model: "sandbox/chat" })).toMatch(/ model$/);
     expect(await refused({ model: "sandbox/no-such-model" })).toBe("invalid_value model");
@@ -42,11 +42,11 @@ describe("who makes what", () => {
     expect(await refused({ model: 7 })).toBe("invalid_type model");
   });
 
-  it("IMG-03: without a model it is the only one there is", async () => {
+  it("IMG-03: without a model uses the only one there is", async () => {
     expect((await run({ model: undefined })).sent.body["model"]).toBe("image-model-a");
   });
 
-  it("IMG-03 ALLOW-05: without a model, a key that may not call that one is told so", async () => {
+  it("IMG-03 ALLOW-05: without a model is refused with 403 if the key may not call the only one", async () => {
     const hand = await bench.hand();
     for (const settings of [
       { modelAllowlist: ["sandbox/chat"] },
@@ -65,7 +65,7 @@ describe("who makes what", () => {
     }
   });
 
-  it("IMG-04, IMG-05, LIM-01: a prompt is required, of at most 32000 characters", async () => {
+  it("IMG-04, IMG-05, LIM-01: requires a prompt of at most 32000 characters", async () => {
     expect(await refused({ prompt: undefined })).toBe("missing_required_parameter prompt");
     expect(await refused({ prompt: "" })).toBe("missing_required_parameter prompt");
     expect((await bench.generate({ prompt: "x".repeat(32_000) })).status).toBe(200);
@@ -76,7 +76,7 @@ describe("who makes what", () => {
     );
   });
 
-  it("IMG-06, LIM-02: n is 1 to 10, and so many pictures come", async () => {
+  it("IMG-06, LIM-02: makes n pictures, from 1 to 10", async () => {
     for (const n of [1, 10]) {
       const { answer } = await run({ n });
       expect(answer.data).toHaveLength(n);
@@ -87,7 +87,7 @@ describe("who makes what", () => {
     expect(await refused({ n: "2" })).toBe("invalid_type n");
   });
 
-  it("IMG-29: what is left out has the documented defaults", async () => {
+  it("IMG-29: has the documented defaults for omitted fields", async () => {
     const { answer, sent } = await run({ model: undefined, size: undefined, quality: undefined });
     expect(answer.data).toHaveLength(1);
     expect(sent.body).toEqual({
@@ -103,8 +103,8 @@ describe("who makes what", () => {
   });
 });
 
-describe("size", () => {
-  it("IMG-07, IMG-25: the presets are made as they are; auto is told as it was rendered", async () => {
+describe("the size of a generation", () => {
+  it("IMG-07, IMG-25: is a preset, or auto, for which the answer names the rendered size", async () => {
     for (const size of ["1024x1024", "1536x1024", "1024x1536", "auto"]) {
       const { answer, sent } = await run({ size });
       expect(sent.body["size"]).toBe(size);
@@ -114,7 +114,7 @@ describe("size", () => {
   });
 
   it.each(["1280x720", "1920x1088", "3072x1024", "1024x3072", "3840x2160", "2160x3840"])(
-    "IMG-08, IMG-09, IMG-10, IMG-11, LIM-07: %s is a size",
+    "IMG-08, IMG-09, IMG-10, IMG-11, LIM-07: may be %s",
     async (size) => {
       const { answer } = await run({ size, output_format: "jpeg" });
       expect(answer.size).toBe(size);
@@ -123,15 +123,15 @@ describe("size", () => {
   );
 
   it.each(["abc", "1024", "1920x1080", "3088x1024", "1024x3088", "3856x2160", "3840x2176", "0x0"])(
-    "IMG-08, IMG-09, IMG-10, IMG-11, LIM-07: %s is none",
+    "IMG-08, IMG-09, IMG-10, IMG-11, LIM-07: may not be %s",
     async (size) => {
       expect(await refused({ size })).toBe("invalid_value size");
     },
   );
 });
 
-describe("the other fields", () => {
-  it("IMG-12, IMG-24: quality is one of four, and told as one of three", async () => {
+describe("a field of a generation", () => {
+  it("IMG-12, IMG-24: quality is one of four, and reported as one of three", async () => {
     for (const quality of ["low", "medium", "high", "auto"]) {
       const { answer, sent } = await run({ quality });
       expect(sent.body["quality"]).toBe(quality);
@@ -140,7 +140,7 @@ describe("the other fields", () => {
     expect(await refused({ quality: "hd" })).toBe("invalid_value quality");
   });
 
-  it("IMG-13, IMG-22: the background is opaque; a transparent one is refused", async () => {
+  it("IMG-13, IMG-22: background is opaque or auto, and transparent is refused", async () => {
     for (const background of ["opaque", "auto"]) {
       const { answer, sent } = await run({ background });
       expect(sent.body["background"]).toBe(background);
@@ -149,7 +149,7 @@ describe("the other fields", () => {
     expect(await refused({ background: "transparent" })).toBe("invalid_value background");
   });
 
-  it("IMG-14, IMG-23: png and jpeg are what they are called", async () => {
+  it("IMG-14, IMG-23: output_format png and jpeg are the formats of the pictures", async () => {
     for (const output_format of ["png", "jpeg"]) {
       const { answer } = await run({ output_format });
       expect(answer.output_format).toBe(output_format);
@@ -158,7 +158,7 @@ describe("the other fields", () => {
     expect(await refused({ output_format: "webp" })).toBe("invalid_value output_format");
   });
 
-  it("IMG-15, IMG-16, LIM-03: compression is 0 to 100, and reaches the vendor for jpeg alone", async () => {
+  it("IMG-15, IMG-16, LIM-03: output_compression is 0 to 100, and reaches the vendor only for jpeg", async () => {
     for (const output_compression of [0, 100]) {
       const { sent } = await run({ output_format: "jpeg", output_compression });
       expect(sent.body["output_compression"]).toBe(output_compression);
@@ -192,7 +192,7 @@ describe("the other fields", () => {
     expect((await run({ user: "someone" })).sent.body["user"]).toBe("someone");
   });
 
-  it("ERR-12: an unknown field is dropped and named", async () => {
+  it("ERR-12: an unknown field is dropped and reported", async () => {
     const { headers, sent } = await run({ style: "vivid", response_format: "url" });
     expect(headers.get("x-gw-dropped-params")).toBe("style, response_format");
     expect(sent.body).not.toHaveProperty("style");
@@ -200,14 +200,14 @@ describe("the other fields", () => {
   });
 });
 
-describe("what the answer tells", () => {
-  it("IMG-21: the revised prompt is there where the vendor has one", async () => {
+describe("the answer to a generation", () => {
+  it("IMG-21: has a revised prompt if the vendor sent one", async () => {
     const { answer } = await run({}, { reply: "A red fox" });
     expect(answer.data[0]!.revised_prompt).toBe("A red fox");
     expect((await run()).answer.data[0]).not.toHaveProperty("revised_prompt");
   });
 
-  it("IMG-26, IMG-27: tokens add up, and both details are there", async () => {
+  it("IMG-26, IMG-27: has token counts that add up, with both details", async () => {
     const { usage } = (await run({ quality: "high" })).answer;
     expect(usage.total_tokens).toBe(usage.input_tokens + usage.output_tokens);
     const { input_tokens_details: input, output_tokens_details: output } = usage;
@@ -218,13 +218,13 @@ describe("what the answer tells", () => {
     expect(output.image_tokens).toBe((4 + 1) * 4);
   });
 
-  it("EDIT2-37: nothing of the gateway's own is in it", async () => {
+  it("EDIT2-37: has no `gw` member", async () => {
     expect((await run({ foo: 1 })).answer).not.toHaveProperty("gw");
   });
 });
 
-describe("before anything is made", () => {
-  it("ERR-01, EDIT1-22: without a key nothing is read, and errors have all four members", async () => {
+describe("a refused generation", () => {
+  it("ERR-01, EDIT1-22: has no key or an invalid field, and its error has all four members", async () => {
     const refusal = await bench.post(
       "/v1/images/generations",
       { prompt: "x" },
@@ -245,7 +245,7 @@ describe("before anything is made", () => {
     });
   });
 
-  it("a form, and a body that is no JSON, are refused", async () => {
+  it("is a form, a body that is not JSON, or a prompt with a NUL", async () => {
     const headers = { authorization: `Bearer ${bench.key}` };
     const url = `${bench.url}/v1/images/generations`;
     const form = new FormData();

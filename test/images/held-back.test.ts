@@ -34,7 +34,7 @@ interface Row {
   readonly attempts: readonly { readonly outcome: string }[];
 }
 
-it("BILL-21 T62: until the call's time is over: the input and the previews are charged, and the provider is not to blame", async () => {
+it("BILL-21 T62: a stream that its client reads too slowly ends at the timeout, and its input and previews are charged", async () => {
   vendors = await startVendors({ timeouts: "{ total_s: 5 }" });
   const { bench } = vendors;
   const image = await picture();

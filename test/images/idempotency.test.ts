@@ -21,7 +21,7 @@ async function codeOf(response: Response): Promise<string> {
   return `${response.status} ${error.code}`;
 }
 
-describe("a key that has made an answer", () => {
+describe("an idempotency key with an answer", () => {
   it("gives the same body again, without a vendor and without a charge", async () => {
     const prompt = prompted();
     const first = await bench.generate({ prompt }, keyed("one"));
@@ -37,7 +37,7 @@ describe("a key that has made an answer", () => {
     expect(await bench.state()).toEqual(before);
   });
 
-  it("of a form, whatever its files are called; and of a stream, with its picture", async () => {
+  it("gives the answer to a form again, and of a stream its completed event", async () => {
     for (const stream of ["false", "true"]) {
       const prompt = prompted();
       const edit = () =>
@@ -57,7 +57,7 @@ describe("a key that has made an answer", () => {
       .toEqual([]);
   });
 
-  it("ERR-12: names again what was changed in the request, whole and streamed; where nothing was, it names nothing", async () => {
+  it("ERR-12: reports dropped parameters again, whole and streamed, and none if there were none", async () => {
     const named = (response: Response) => response.headers.get("x-gw-dropped-params");
     const odd = {
       prompt: prompted(),
@@ -102,7 +102,7 @@ describe("a key that has made an answer", () => {
     );
   });
 
-  it("keeps its answer as a file that nobody else can read, and not in the row", async () => {
+  it("keeps its answer in a file that cannot be downloaded, and not in its row", async () => {
     await (await bench.generate({}, keyed("four"))).text();
     const [row] = await bench.database.query<{ answer: string; size: number }>(
       "select answer, pg_column_size(k.*) as size from idempotency_keys k where key = 'four'",
@@ -112,7 +112,7 @@ describe("a key that has made an answer", () => {
     expect((await bench.get(`/files/${row!.answer}`)).status).toBe(404);
   });
 
-  it("says so once its answer is no longer kept", async () => {
+  it("is answered 404 when its answer is no longer stored", async () => {
     const call = () => bench.generate({ prompt: "A boat" }, keyed("five"));
     await (await call()).text();
     const [row] = await bench.database.query<{ answer: string }>(
@@ -122,14 +122,14 @@ describe("a key that has made an answer", () => {
     expect(await codeOf(await call())).toBe("404 not_found");
   });
 
-  it("is the workspace's own: a malformed one is refused", async () => {
+  it("is refused with more than 255 characters", async () => {
     expect(await codeOf(await bench.generate({}, keyed("x".repeat(256))))).toBe(
       "400 invalid_value",
     );
   });
 });
 
-describe("a key whose call is under way, or failed", () => {
+describe("an idempotency key whose call is in flight or has failed", () => {
   it("is answered with 409 and Retry-After while it runs, and the vendor is asked once", async () => {
     const prompt = prompted({ task_seconds: 1 });
     const call = () => bench.generate({ prompt }, keyed("slow"));
@@ -144,7 +144,7 @@ describe("a key whose call is under way, or failed", () => {
     expect(await bench.sentWith(markOf(prompt))).toHaveLength(1);
   });
 
-  it("of many at once one runs", async () => {
+  it("runs only one of many simultaneous calls", async () => {
     const prompt = prompted({ task_seconds: 0.3 });
     const all = await Promise.all(
       Array.from({ length: 8 }, () => bench.generate({ prompt }, keyed("many"))),
@@ -155,7 +155,7 @@ describe("a key whose call is under way, or failed", () => {
     expect(await bench.sentWith(markOf(prompt))).toHaveLength(1);
   });
 
-  it("is free again where the gateway died under the call: its hold is gone, and there is no answer", async () => {
+  it("is free again if the gateway died during the call: the hold is gone, and there is no answer", async () => {
     const prompt = prompted();
     await (await bench.generate({ prompt }, keyed("died"))).text();
     await bench.database.query(

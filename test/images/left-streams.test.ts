@@ -69,7 +69,7 @@ interface Refused {
 }
 
 describe("a stream that its client left after a preview", () => {
-  it("T62 T67: was charged in part, and the same key is charged nothing more", async () => {
+  it("T62 T67: was charged in part, and a repetition with the same key is charged nothing more", async () => {
     vendors = await startVendors();
     const image = await picture();
     begins(image, () => undefined);
@@ -103,7 +103,7 @@ describe("a stream that its client left after a preview", () => {
         response.end(event("error", { error: { code: "server_error", message: "no" } })),
     ],
     ["breaks off", (response: ServerResponse) => response.destroy()],
-  ])("BILL-22: a vendor that is drained and then %s costs nothing", async (_how, rest) => {
+  ])("BILL-22: costs nothing if its vendor is drained and then %s", async (_how, rest) => {
     vendors = await startVendors({ onDisconnect: "drain" });
     const { bench } = vendors;
     const image = await picture();
@@ -116,7 +116,7 @@ describe("a stream that its client left after a preview", () => {
     await expect.poll(rows).toEqual([{ status: "client_closed", cost_nano: 0n }]);
   });
 
-  it("T62: a vendor that is drained makes the picture, which the same key then gets without another charge", async () => {
+  it("T62: is drained until the picture is made, which the same key then gets without another charge", async () => {
     vendors = await startVendors({ onDisconnect: "drain" });
     const image = await picture();
     const b64_json = image.toString("base64");
@@ -133,7 +133,7 @@ describe("a stream that its client left after a preview", () => {
   });
 });
 
-it("T62: one whose gateway stops after a preview ends in words, and what arrived is charged", async () => {
+it("T62: a stream whose gateway stops after a preview ends with an error event, which says that what arrived is charged", async () => {
   vendors = await startVendors({ stopMs: 1_000 });
   const image = await picture();
   begins(image, () => undefined);

@@ -24,7 +24,7 @@ function loseCharge(): { lost: number } {
   return seen;
 }
 
-it("T67, EDIT2-35: an edit that was charged is answered, and its picture is kept", async () => {
+it("T67, EDIT2-35: an edit whose charge was committed is answered, and its picture is stored", async () => {
   bench = await startImages();
   const seen = loseCharge();
   const image = await picture();
@@ -40,7 +40,7 @@ it("T67, EDIT2-35: an edit that was charged is answered, and its picture is kept
   expect(await bench.database.query("select status from tasks")).toEqual([{ status: "succeeded" }]);
 });
 
-it("T67: a picture that was charged is answered once more to who sends its key again", async () => {
+it("T67: a generation whose charge was committed is repeated for its idempotency key", async () => {
   bench = await startImages();
   loseCharge();
   const fields = { model: modelA, prompt: prompted() };

@@ -9,7 +9,7 @@ let vendors: Awaited<ReturnType<typeof startVendors>>;
 beforeAll(async () => void (vendors = await startVendors()));
 afterAll(() => vendors.close());
 
-it("T75 BILL-22: is told as the gateway's own, costs nothing, and is not asked for again", async () => {
+it("T75 BILL-22: an upload that is lost before failover is a 500 of the gateway, uncharged, and no other vendor is asked", async () => {
   const { bench } = vendors;
   vendors.answer(async (_request, response) => {
     const rows = await bench.database.query<{ name: string }>(

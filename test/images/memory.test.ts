@@ -57,7 +57,7 @@ async function idleOf(pid: number): Promise<number> {
 
 const price = `{ input: "5", image_input: "8", output: "10", image_output: "30" }`;
 
-it(`LIM-04, EDIT2-05: ${references} references of 25 MB stay on disk: below ${megabytesMax} MB above idle`, async () => {
+it(`LIM-04, EDIT2-05: ${references} references of 25 MB stay on disk and take less than ${megabytesMax} MB of memory above idle`, async () => {
   const file = await picture();
   const vendor = await startCounting({ data: [{ b64_json: file.toString("base64") }] });
   const directory = mkdtempSync(join(tmpdir(), "tollgate-memory-"));

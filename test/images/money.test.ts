@@ -31,7 +31,7 @@ function priceOf({ input_tokens_details: input, output_tokens_details: output }:
   );
 }
 
-describe("charges", () => {
+describe("the charge of an image call", () => {
   let bench: ImageBench;
   beforeAll(async () => {
     // Several leases pass while a slow call runs.
@@ -51,7 +51,7 @@ describe("charges", () => {
   const edit = (fields: Fields = {}, images = [image], script?: object) =>
     bench.edit({ model: modelB, prompt: prompted(script), ...fields }, { "image[]": images });
 
-  it("T55: the tokens of pictures are charged at the rates of pictures, in and out", async () => {
+  it("T55: has the image-token rates for pictures, in and out", async () => {
     const made = await charged(() => bench.generate({ quality: "high", n: 2 }));
     expect(made.answer.usage.output_tokens_details.image_tokens).toBeGreaterThan(0);
     expect(made.nano).toBe(priceOf(made.answer.usage));
@@ -60,12 +60,12 @@ describe("charges", () => {
     expect(edited.nano).toBe(priceOf(edited.answer.usage));
   });
 
-  it("EDIT2-34: cost_nano is what was charged", async () => {
+  it("EDIT2-34: is the cost_nano of the answer", async () => {
     const { answer, nano } = await charged(() => edit());
     expect(answer.gw!.cost_nano).toBe(String(nano));
   });
 
-  it("EDIT2-29: each reference image is input, and costs", async () => {
+  it("EDIT2-29: grows with each reference image", async () => {
     const one = await charged(() => edit());
     const three = await charged(() => edit({}, [image, image, image]));
     const inputOf = ({ answer }: typeof one) => answer.usage.input_tokens_details.image_tokens;
@@ -73,7 +73,7 @@ describe("charges", () => {
     expect(three.nano).toBeGreaterThan(one.nano);
   });
 
-  it("T56: automatic size and quality are not free, whatever the vendor tells", async () => {
+  it("T56: is not zero for automatic size and quality, with or without reported usage", async () => {
     for (const script of [undefined, { usage: null }]) {
       const fields = { prompt: prompted(script), size: "auto", quality: "auto" };
       const made = await charged(() => bench.generate(fields));
@@ -82,7 +82,7 @@ describe("charges", () => {
     }
   });
 
-  it("EDIT2-30, BILL-20: the most it can cost is held while it runs, and what it cost is gone after", async () => {
+  it("EDIT2-30, BILL-20: is held at its maximum while the call runs, and replaced by the actual cost afterwards", async () => {
     const { availableNano: before } = await bench.ledger.balance(bench.workspaceId);
     const slow = charged(() => edit({}, [image], { task_seconds: 2 }));
     await expect
@@ -101,7 +101,7 @@ describe("charges", () => {
     expect(row).toEqual({ kind: "charge" });
   });
 
-  it("where the charge fails with what belongs to it, no picture is kept and nothing is held or charged", async () => {
+  it("is rolled back with everything else if its transaction fails: no picture, hold or charge is left", async () => {
     const before = await bench.state();
     await bench.database.query("alter table tasks add constraint refused check (false) not valid");
     try {
@@ -112,7 +112,7 @@ describe("charges", () => {
     await expect.poll(() => bench.state()).toEqual(before);
   });
 
-  it("the hold is never below the charge, at every size and quality that streams or not", async () => {
+  it("is never above the hold, streamed or not", async () => {
     for (const fields of [
       { size: "2048x2048", quality: "high", output_format: "jpeg" },
       { size: "auto", quality: "auto", stream: true, partial_images: 3 },
@@ -127,7 +127,7 @@ describe("charges", () => {
     expect(await verifyLedger(bench.database)).toEqual([]);
   });
 
-  it("the request log tells the call, its tokens and its cost; metrics count it", async () => {
+  it("is in the request log with its call and its tokens, and metrics count the call", async () => {
     const { answer, nano } = await charged(() => edit({ foo: "1" }));
     const rowOf = async () =>
       (
@@ -152,8 +152,8 @@ describe("charges", () => {
   });
 });
 
-describe("a vendor that answers more than it was asked for", () => {
-  it("BILL-09: only what was asked for is answered, kept and charged", async () => {
+describe("a vendor that returns more pictures than requested", () => {
+  it("BILL-09: is paid for the requested ones, and only they are answered and stored", async () => {
     const vendors = await startVendors();
     const { bench } = vendors;
     const data = Array.from({ length: 12 }, () => ({ b64_json: image.toString("base64") }));
@@ -181,8 +181,8 @@ describe("a vendor that answers more than it was asked for", () => {
   });
 });
 
-describe("refusals", () => {
-  it("EDIT2-41, BILL-23, ERR-09: without enough credit 402, and no vendor is asked", async () => {
+describe("a refused image call", () => {
+  it("EDIT2-41, BILL-23, ERR-09: gets 402 without enough credit, and no vendor is asked", async () => {
     const vendors = await startVendors({ usd: "0.000001" });
     const { bench } = vendors;
     const refused = [
@@ -199,7 +199,7 @@ describe("refusals", () => {
     await vendors.close();
   });
 
-  it("EDIT2-42, ERR-11: in a full queue 503 with Retry-After, and there is room again after", async () => {
+  it("EDIT2-42, ERR-11: gets 503 with Retry-After while the queue is full", async () => {
     const more = "limits: { queue: { global: 10, per_workspace: 1 } }";
     const vendors = await startVendors({ more });
     const { bench } = vendors;

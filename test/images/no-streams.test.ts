@@ -6,7 +6,7 @@ import { startVendors, twoOffers } from "./two-vendors.ts";
 let vendors: Awaited<ReturnType<typeof startVendors>>;
 afterEach(() => vendors.close());
 
-it("EDIT2-40, ERR-07: where none streams a stream is refused, and whole answers are given", async () => {
+it("EDIT2-40, ERR-07: a stream is refused with 400 if no provider of the model streams", async () => {
   vendors = await startVendors({ streaming: [false, false] });
   const image = await picture();
   const edit = (fields: object) =>
@@ -22,7 +22,7 @@ it("EDIT2-40, ERR-07: where none streams a stream is refused, and whole answers 
   expect(await pinned.json()).toMatchObject({ error: { code: "provider_not_found" } });
 });
 
-it("EDIT2-40: where one streams it is asked, whatever it costs, without having said so in the file", async () => {
+it("EDIT2-40: a stream goes to the provider that streams, even if it costs more", async () => {
   vendors = await startVendors({ streaming: [false, true] });
   const image = await picture();
   const answer = await vendors.bench.edit(

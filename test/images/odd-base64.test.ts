@@ -50,7 +50,7 @@ const ways: readonly [title: string, item: (base64: string) => object][] = [
 const make = (fields: object = {}) =>
   bench.post("/v1/images/generations", { model: "acme/make", prompt: "A boat", ...fields });
 
-describe.each(ways)("%s", (_title, item) => {
+describe.each(ways)("a vendor's picture: %s", (_title, item) => {
   it("IMG-20: is answered as plain base64", async () => {
     expect(plain).toMatch(/[+/].*=$/);
     vendor.answer(json({ data: [item(plain)] }));
@@ -60,7 +60,7 @@ describe.each(ways)("%s", (_title, item) => {
     expect(data).toEqual([{ b64_json: plain }]);
   });
 
-  it("STORE-01: is kept as the picture of its task", async () => {
+  it("STORE-01: is stored as the picture of its task", async () => {
     vendor.answer(json({ data: [item(plain)] }));
     const { id } = await bench.create({ model: "acme/task", prompt: "A boat" });
     const task = await bench.until(id, "succeeded", "failed");
@@ -70,7 +70,7 @@ describe.each(ways)("%s", (_title, item) => {
   });
 });
 
-it("IMG-28: a preview and the picture of a stream are plain base64, too", async () => {
+it("IMG-28: previews and pictures of a stream are plain base64 too", async () => {
   const b64_json = `data:image/png;base64,${unpadded(plain)}`;
   const events = [
     { type: "image_generation.partial_image", b64_json, partial_image_index: 0 },

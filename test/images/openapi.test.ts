@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-it("whole answers fit their schema, and the headers are described", async () => {
+it("whole answers fit their schema, and the header of dropped parameters is described", async () => {
   const image = await picture();
   const answers = [
     await bench.generate({ prompt: prompted({ reply: "A red fox" }), foo: 1 }),
@@ -25,7 +25,7 @@ it("whole answers fit their schema, and the headers are described", async () => 
     expect(faults(named("ImageAnswer"), await answer.json())).toEqual([]);
 });
 
-it("events fit theirs, and every one of the three kinds is seen", async () => {
+it("events of all three kinds fit their schema", async () => {
   const image = await picture();
   const stream = (script?: object) =>
     bench.edit(
@@ -40,7 +40,7 @@ it("events fit theirs, and every one of the three kinds is seen", async () => {
   for (const { data } of events) expect(faults(named("ImageEvent"), JSON.parse(data))).toEqual([]);
 });
 
-it("the form's schema names what the form takes", () => {
+it("the form's schema has the fields that the form accepts", () => {
   const form = resolve("#/components/schemas/ImageEditForm") as {
     properties: object;
     required: string[];

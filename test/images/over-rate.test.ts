@@ -49,7 +49,7 @@ it("another credential of the provider makes the picture", async () => {
   expect(keys()).toEqual(both);
 });
 
-it("if all refuse it the caller reads why with 413, and nothing of the operator's account", async () => {
+it("if all credentials refuse, the caller gets 413 with the reason, without details of the operator's account", async () => {
   vendor.answer(tooLarge);
   const answer = await bench.generate({ model: "acme/make" });
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([413, null]);

@@ -54,8 +54,8 @@ const sent = (previews: number): string[] => [
   "image_edit.completed",
 ];
 
-describe("EDIT2-27, BILL-09: a vendor that makes more previews than were asked for", () => {
-  it("sends those that were asked for, and they alone are charged", async () => {
+describe("EDIT2-27, BILL-09: a vendor that makes more previews than requested", () => {
+  it("has only the requested ones sent and charged", async () => {
     const none = await streamed(undefined, 0);
     expect(none.names).toEqual(sent(0));
     expect(await streamed(undefined, 3)).toEqual(none);
@@ -65,14 +65,14 @@ describe("EDIT2-27, BILL-09: a vendor that makes more previews than were asked f
     expect(one.nano).toBe(none.nano + tokensPerPreview * nanoPerToken);
   });
 
-  it("EDIT2-30: is charged as it tells, whatever it made", async () => {
+  it("EDIT2-30: is charged by its reported usage, whatever it made", async () => {
     const told = await streamed(0, 3, { usage });
     expect(told).toEqual({ names: sent(0), nano: 510n * nanoPerToken });
   });
 });
 
-describe("EDIT2-30, BILL-20: a vendor that makes fewer previews than were asked for", () => {
-  it("is charged by those it made where it tells no usage", async () => {
+describe("EDIT2-30, BILL-20: a vendor that makes fewer previews than requested", () => {
+  it("is charged for those it made if it reports no usage", async () => {
     const none = await streamed(0, 0);
     expect(await streamed(3, 0)).toEqual(none);
     const two = await streamed(3, 2);
@@ -83,8 +83,8 @@ describe("EDIT2-30, BILL-20: a vendor that makes fewer previews than were asked 
   });
 });
 
-describe("BILL-09, IMG-25: a vendor that tells no usage", () => {
-  it("is charged for the quality and the size that it chose, not for the dearest there are", async () => {
+describe("BILL-09, IMG-25: a vendor that reports no usage", () => {
+  it("is charged for the quality and size that it chose, not for the most expensive ones", async () => {
     const [low, untold] = [await streamed(0, 0, { quality: "low" }), await streamed(0, 0)];
     expect(low.nano).toBeLessThan(untold.nano);
     // An output of 3840x2160 in high quality has 32,640 tokens.

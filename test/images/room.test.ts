@@ -33,7 +33,7 @@ function arriving(budget: ByteBudget, expected = 0) {
 const turnsPassed = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("an answer with pictures", () => {
-  it("counts with what comes beyond what was expected, until its call is over", () => {
+  it("counts bytes beyond its expected size until its call is over", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget, 50_000);
     for (const bytes of [30_000, 30_000, 150_000]) answer.onBytes(bytes);
@@ -47,7 +47,7 @@ describe("an answer with pictures", () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  it("gives back at once what came where it was not whole: another provider may be asked", () => {
+  it("releases its bytes at once if it was incomplete, so that another provider can be asked", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget, 50_000);
     answer.onBytes(150_000);
@@ -55,7 +55,7 @@ describe("an answer with pictures", () => {
     expect(budget.heldBytes).toBe(50_000);
   });
 
-  it("goes on beyond the budget as the only one, uncounted, so that small bodies keep their part; the next follows at its end", async () => {
+  it("may exceed the budget alone, uncounted, so that small bodies keep their part; the next one follows at its end", async () => {
     const budget = new ByteBudget(budgetBytes);
     const [first, second, third] = [arriving(budget), arriving(budget), arriving(budget)];
     first.onBytes(most + 1_000);
@@ -79,7 +79,7 @@ describe("an answer with pictures", () => {
     expect(budget.heldBytes).toBe(71_000);
   });
 
-  it("that waits is let on in its turn where there is no room yet, and when others gave some back", async () => {
+  it("waits for room, and continues in its turn when others release some", async () => {
     const budget = new ByteBudget(budgetBytes);
     const body = budget.lease();
     body.take(most - 10_000);
@@ -93,7 +93,7 @@ describe("an answer with pictures", () => {
     expect(third.seen.waits).toBe(false);
   });
 
-  it("that stands still for ten seconds gives way to others; one that waits for room does not", async () => {
+  it("is given up after ten silent seconds if others need room, unless it waits for room itself", async () => {
     const budget = new ByteBudget(budgetBytes);
     const [silent, waiting] = [arriving(budget), arriving(budget)];
     silent.onBytes(most + 10_000);
@@ -111,7 +111,7 @@ describe("an answer with pictures", () => {
     expect(budget.heldBytes).toBe(120_000);
   });
 
-  it("that is whole may stand still for as long as keeping it takes", () => {
+  it("is not given up for silence once it is complete", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget);
     answer.onBytes(most);
@@ -122,7 +122,7 @@ describe("an answer with pictures", () => {
     expect([answer.seen.isGivenUp, budget.heldBytes]).toEqual([false, most]);
   });
 
-  it("between two events of a stream holds nothing, and may be silent", () => {
+  it("holds nothing between two events of a stream, and may be silent then", () => {
     const budget = new ByteBudget(budgetBytes);
     const answer = arriving(budget);
     answer.onBytes(50_000);

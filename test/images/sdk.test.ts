@@ -31,7 +31,7 @@ async function eventsOf<Item extends Event>(stream: AsyncIterable<Item>): Promis
 }
 
 describe("the openai SDK", () => {
-  it("IMG-01: images.generate", async () => {
+  it("IMG-01: images.generate returns the requested pictures", async () => {
     const made = await bench.client.images.generate({
       model: modelA,
       prompt: "A fox",
@@ -47,7 +47,7 @@ describe("the openai SDK", () => {
     expect(made.usage!.output_tokens).toBeGreaterThan(0);
   });
 
-  it("EDIT1-01, EDIT1-06, EDIT1-10: images.edit with one file and a mask, and with several", async () => {
+  it("EDIT1-01, EDIT1-06, EDIT1-10: images.edit accepts one file with a mask, and several files", async () => {
     const source = await picture("png", { width: 128, height: 96 });
     const one = await bench.client.images.edit({
       model: modelA,
@@ -89,7 +89,7 @@ describe("the openai SDK", () => {
     expect(gw.images).toHaveLength(1);
   });
 
-  it("IMG-28: images.generate streamed", async () => {
+  it("IMG-28: images.generate yields the events of a stream", async () => {
     const events = await eventsOf(
       await bench.client.images.generate({
         model: modelA,
@@ -112,7 +112,7 @@ describe("the openai SDK", () => {
     );
   });
 
-  it("STREAM-08, EDIT2-26, EDIT2-27: images.edit streamed, one file and several", async () => {
+  it("STREAM-08, EDIT2-26, EDIT2-27: images.edit yields the events of a stream, for one file and for several", async () => {
     const files = [
       await fileOf(await picture()),
       await fileOf(await picture("jpeg"), "b.jpg", "image/jpeg"),

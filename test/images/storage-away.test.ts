@@ -59,7 +59,7 @@ it.each(["false", "true"])(
   },
 );
 
-it("STORE-01: where storage does not come back in the time of its call, the call fails in words and costs nothing", async () => {
+it("STORE-01: a call fails with an error message, uncharged, if storage does not recover in the call's time", async () => {
   const { bench, edit, mend } = await start({ timeouts: "{ total_s: 2 }" });
   const answer = await edit("false");
   expect(answer.status).toBe(503);
@@ -75,7 +75,7 @@ it("STORE-01: where storage does not come back in the time of its call, the call
 });
 
 it.each(["false", "true"])(
-  "STORE-01: a gateway that stops meanwhile says so in words, and nothing is charged (stream %s)",
+  "STORE-01: a gateway that stops while storage fails answers with an error message, and nothing is charged (stream %s)",
   async (stream) => {
     const { bench, edit, isFailing } = await start({ stopMs: 2_500 });
     const call = edit(stream);
@@ -89,7 +89,7 @@ it.each(["false", "true"])(
   },
 );
 
-it("STORE-01: a bucket that does not answer while its gateway stops keeps no caller from the words", async () => {
+it("STORE-01: a bucket that does not answer while its gateway stops keeps no caller from the error message", async () => {
   const bucket = await startRecorder(() => undefined);
   const more = `storage: { kind: s3, bucket: b, endpoint: "${bucket.url}", region: r, access_key_id: a, secret_access_key: s }`;
   vendors = await startVendors({ more, stopMs: 4_000 });
@@ -114,7 +114,7 @@ it("STORE-01: a bucket that does not answer while its gateway stops keeps no cal
 });
 
 it.skipIf(!canMount)(
-  "STORE-01: a disk that is full as a picture is made, and has room again, loses none",
+  "STORE-01: a picture that is made while the disk is full is answered when there is room again",
   async () => {
     const { bench, image, edit, isFailing } = await start();
     const disk = join(bench.directory, "data", "files");

@@ -41,8 +41,8 @@ const refused = (fields: Fields) =>
 
 const until = (holds: () => Promise<boolean>) => eventually(holds, "a condition that holds");
 
-describe("events", () => {
-  it("STREAM-08, STREAM-09, EDIT2-26, EDIT2-27: previews, then the picture with usage and gw", async () => {
+describe("the events of a stream", () => {
+  it("STREAM-08, STREAM-09, EDIT2-26, EDIT2-27: are previews, and then the picture with usage and gw", async () => {
     const answer = await streamed({ partial_images: "2", foo: "1" });
     expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(answer.headers.get("x-gw-dropped-params")).toBe("foo");
@@ -71,7 +71,7 @@ describe("events", () => {
     expect(Buffer.from(await file.arrayBuffer()).toString("base64")).toBe(last["b64_json"]);
   });
 
-  it("IMG-28: generations stream under their own names, with 0 to 3 previews", async () => {
+  it("IMG-28: have their own names for generations, with 0 to 3 previews", async () => {
     for (const partial_images of [undefined, 0, 3]) {
       const answer = await bench.generate({ stream: true, partial_images });
       const names = eventsIn(await answer.text()).map(({ name }) => name);
@@ -89,12 +89,12 @@ describe("events", () => {
     );
   });
 
-  it("EDIT2-26: false is answered whole", async () => {
+  it("EDIT2-26: are not sent for `stream: false`", async () => {
     const answer = await streamed({ stream: "false" });
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("a vendor that answers whole is told as an event, one that streams unasked as a whole", async () => {
+  it("are made from a vendor's whole answer, and joined into one if the vendor streams without being asked", async () => {
     const whole = eventsIn(await (await streamed({}, { whole: true })).text());
     expect(whole.map(({ name }) => name)).toEqual(["image_edit.completed"]);
     expect(await shapeOf(whole[0]!.data["b64_json"] as string)).toBe("64x48 png");
@@ -105,7 +105,7 @@ describe("events", () => {
     expect(usage.total_tokens).toBeGreaterThan(0);
   });
 
-  it("T17: a stream in packets of any size is the same", async () => {
+  it("T17: are the same for packets of any size", async () => {
     const cut = eventsIn(
       await (await streamed({ partial_images: "1" }, { sse_cut_bytes: 997 })).text(),
     );
@@ -115,7 +115,7 @@ describe("events", () => {
     ]);
   });
 
-  it("T88: a silent vendor's stream is kept open by comments", async () => {
+  it("T88: are kept alive by comments while the vendor is silent", async () => {
     const quick = await startImages({ keepAliveMs: 100 });
     const prompt = prompted({ task_seconds: 0.5 });
     const text = await (await quick.generate({ prompt, stream: true })).text();
@@ -130,12 +130,12 @@ describe("events", () => {
   });
 });
 
-describe("what is refused", () => {
-  it("EDIT2-12, LIM-02, ERR-07: more than one picture", async () => {
+describe("a refused stream", () => {
+  it("EDIT2-12, LIM-02, ERR-07: has more than one picture", async () => {
     expect(await refused({ n: "2" })).toBe("n_must_be_one_when_streaming n");
   });
 
-  it("EDIT2-26, EDIT2-27, LIM-08: other words, and previews outside 0 to 3", async () => {
+  it("EDIT2-26, EDIT2-27, LIM-08: has another value of stream, or partial_images outside 0 to 3", async () => {
     expect(await refused({ stream: "1" })).toBe("invalid_type stream");
     expect(await refused({ stream: "True" })).toBe("invalid_type stream");
     expect(await refused({ partial_images: "4" })).toBe("integer_above_max_value partial_images");
@@ -143,7 +143,7 @@ describe("what is refused", () => {
     expect(await refused({ partial_images: "two" })).toBe("invalid_type partial_images");
   });
 
-  it("LIM-08: none is the default, and previews without a stream are noted", async () => {
+  it("LIM-08: does not result from partial_images without a stream: they are ignored with a note, and 0 by default", async () => {
     expect(eventsIn(await (await streamed()).text())).toHaveLength(1);
     const { gw } = (await (
       await streamed({ stream: "false", partial_images: "2" })
@@ -153,7 +153,7 @@ describe("what is refused", () => {
 });
 
 describe("a stream that fails", () => {
-  it("T16, BILL-22: after its first event it ends with an error event, and costs nothing", async () => {
+  it("T16, BILL-22: ends with an error event after its first event, and costs nothing", async () => {
     const before = await bench.state();
     for (const script of [
       { cut_after_chunks: 1 },
@@ -176,7 +176,7 @@ describe("a stream that fails", () => {
     expect(await bench.state()).toEqual(before);
   });
 
-  it("the openai SDK throws on it", async () => {
+  it("makes the openai SDK throw", async () => {
     const stream = await bench.client.images.generate({
       model: "sandbox/image-model-a",
       prompt: prompted({ cut_after_chunks: 1 }),
@@ -190,7 +190,7 @@ describe("a stream that fails", () => {
     ).rejects.toThrow("The provider broke off its answer");
   });
 
-  it("before its first event it is answered as any refusal", async () => {
+  it("is answered like any refusal before its first event", async () => {
     const before = await bench.state();
     const blocked = await streamed({}, { task_outcome: "blocked" });
     expect(blocked.status).toBe(400);
@@ -200,7 +200,7 @@ describe("a stream that fails", () => {
     expect(await bench.state()).toEqual(before);
   });
 
-  it("moderation in the stream is the caller's, in the vendor's words", async () => {
+  it("reports moderation in the vendor's words, as the caller's error", async () => {
     const error = { message: "Your request was rejected.", code: "moderation_blocked" };
     const events = eventsIn(
       await (await streamed({ partial_images: "2" }, { stream_error: 1, error })).text(),
@@ -252,14 +252,14 @@ describe("a client that leaves", () => {
     return mark;
   }
 
-  it("T62: pays nothing where nothing had arrived, and the vendor is hung up on", async () => {
+  it("T62: pays nothing if nothing had arrived, and the vendor request is aborted", async () => {
     const before = await bench.state();
     await leaveAfter(0, {}, { hang: true });
     await leaveAfter(0, { stream: "false" }, { hang: true });
     expect(await bench.state()).toEqual(before);
   });
 
-  it("T62: pays the input and the previews that had arrived", async () => {
+  it("T62: pays for the input and the previews that had arrived", async () => {
     const before = await bench.state();
     await leaveAfter(1, { partial_images: "3" }, { hang_after_chunks: 1 });
     const after = await bench.state();

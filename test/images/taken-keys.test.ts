@@ -19,7 +19,7 @@ async function told(response: Response): Promise<string> {
   return `${response.status}${error ? ` ${error.code}` : ""}${replayed}`;
 }
 
-describe("a call whose hold ran out while its vendor worked", () => {
+describe("a call whose hold expired while its vendor worked", () => {
   async function slowCall() {
     vendors = await startVendors();
     const { bench } = vendors;
@@ -41,7 +41,7 @@ describe("a call whose hold ran out while its vendor worked", () => {
     return { call, first, letGo };
   }
 
-  it("T67 T81: is not charged beside the call that has the key by now, and gets no other answer", async () => {
+  it("T67 T81: is not charged if another call has taken its key, and gets 409", async () => {
     const { call, first, letGo } = await slowCall();
     expect(await call()).toBe("200");
     letGo();
@@ -52,7 +52,7 @@ describe("a call whose hold ran out while its vendor worked", () => {
     expect(tasks).toHaveLength(1);
   });
 
-  it("T67: is charged late where nobody has taken its key, which then stands for its answer", async () => {
+  it("T67: is charged late if no other call has taken its key, which then repeats its answer", async () => {
     const { call, first, letGo } = await slowCall();
     letGo();
     expect(await first).toBe("200");

@@ -32,7 +32,7 @@ const lastAttempts = async () => {
 it.each([
   ["in place of the answer", { error: moderated }],
   ["in place of the answer, beside an empty list", { error: moderated, data: null }],
-])("a prompt that is refused %s is the caller's", async (_title, body) => {
+])("a prompt that is refused %s is the caller's error", async (_title, body) => {
   vendors.answer(json(body));
   const before = await vendors.bench.state();
   const answer = await vendors.bench.generate({ model: generating });
@@ -44,7 +44,7 @@ it.each([
   expect((await vendors.bench.state()).chargedNano).toBe(before.chargedNano);
 });
 
-it("a prompt that is refused in place of each picture is the caller's", async () => {
+it("a prompt that is refused in place of each picture is the caller's error", async () => {
   vendors.answer(json({ data: [{ error: moderated }, { error: moderated }] }));
   const answer = await vendors.bench.generate({ model: generating, n: 2 });
   expect([answer.status, await answer.json()]).toMatchObject([
@@ -53,11 +53,11 @@ it("a prompt that is refused in place of each picture is the caller's", async ()
   ]);
 });
 
-describe.each([false, true])("with stream %s", (stream) => {
+describe.each([false, true])("an error in a 200 answer, with stream %s", (stream) => {
   it.each([
     ["its rate", { message: "Slow down.", code: "rate_limit_exceeded" }],
     ["our account", { message: "You owe us money.", code: "insufficient_quota" }],
-  ])("T81: one of %s sends the call to the next provider", async (_title, error) => {
+  ])("T81: about %s sends the call to the next provider", async (_title, error) => {
     vendors.answer(json({ error }));
     const answer = await edit(stream);
     expect(answer.status).toBe(200);
@@ -66,13 +66,13 @@ describe.each([false, true])("with stream %s", (stream) => {
   });
 });
 
-it("T81: a rate that is told as the first event of a stream sends it to the next provider", async () => {
+it("T81: a rate-limit error as the first event of a stream sends the call to the next provider", async () => {
   const error = { message: "Slow down.", code: "rate_limit_exceeded" };
   vendors.answer(sse(`event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`));
   expect(await (await edit(true)).text()).toContain('"provider":"second"');
 });
 
-it("T81: one of anything else is not asked again, and the operator reads the vendor's words", async () => {
+it("T81: any other error in a 200 answer is not retried, and the operator reads the vendor's words", async () => {
   vendors.answer(json({ error: { message: "Worker 7 of tenant acme is lost.", code: "oops" } }));
   const answer = await edit(false);
   expect(answer.status).toBe(502);

@@ -31,8 +31,8 @@ const post = (body: Buffer) =>
     body: new Uint8Array(body),
   });
 
-describe("a body that is not whole", () => {
-  it("EDIT2-38: cut anywhere it is refused, and leaves nothing", async () => {
+describe("an incomplete or changed body", () => {
+  it("EDIT2-38: is refused wherever it is cut, and leaves nothing behind", async () => {
     const before = await bench.state();
     const closing = whole.length - "--\r\n".length;
     for (const at of [0, 1, 30, 80, 200, whole.length - 60, closing - 1]) {
@@ -41,7 +41,7 @@ describe("a body that is not whole", () => {
     expect(await bench.state()).toEqual(before);
   });
 
-  it("whose client leaves in the middle of a file leaves nothing", async () => {
+  it("leaves nothing behind if its client leaves in the middle of a file", async () => {
     const before = await bench.state();
     const socket = connect(Number(new URL(bench.url).port), "127.0.0.1");
     await once(socket, "connect");
@@ -57,7 +57,7 @@ describe("a body that is not whole", () => {
     await expect.poll(() => bench.state()).toEqual(before);
   });
 
-  it("of random changes never crashes, never charges without a picture, and leaves nothing", async () => {
+  it("with random changes never crashes the gateway, is never charged without a picture, and leaves nothing behind", async () => {
     const change = fc.record({
       at: fc.nat(),
       drop: fc.nat({ max: 40 }),

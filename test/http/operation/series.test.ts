@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { histograms } from "../../../src/http/operation/series.ts";
 
-it("a bucket's example stands for a second, and then the next takes its place, by a clock that is set back too", () => {
+it("a bucket keeps its exemplar for a second and then takes the next one, also if the clock is set back", () => {
   const histogram = histograms({ name: "seconds", help: "Some." }, [1]).series({});
   const shown = (): (string | undefined)[] =>
     histogram.lines("seconds", "").map(([, , exemplar]) => exemplar);
