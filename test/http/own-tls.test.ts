@@ -156,7 +156,7 @@ it("text calls, streams, reads and pages are answered over TLS as without it", a
   expect((await post("/v1/chat/completions", large, stranger)).status).toBe(401);
 });
 
-it("one TLS connection carries many calls, and two pipelined requests", async () => {
+it("a single TLS connection carries many calls, and two pipelined requests", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let at = 0; at < 5; at += 1)
     expect((await post("/v1/chat/completions", hello, { agent })).status).toBe(200);
