@@ -71,7 +71,7 @@ it("BILL-04: addresses that differ only in their query are different pictures", 
   expect(task).toMatchObject({ cost: "0.06", usage: { output_images: 3 } });
 });
 
-it("BILL-09, TASK-23: one address for several pictures counts as often as the vendor reports, and each is stored and charged", async () => {
+it("BILL-09, TASK-23: a repeated address counts as often as the vendor reports pictures, and each is stored and charged", async () => {
   const one = `${vendor.url}/1.png`;
   const task = await made({ task_status: "SUCCEEDED", choices: [choice(one), choice(one)] }, 2);
   expect(task).toMatchObject({ status: "succeeded", cost: "0.04", usage: { output_images: 2 } });
