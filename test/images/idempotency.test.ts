@@ -122,7 +122,7 @@ describe("an idempotency key with an answer", () => {
     expect(await codeOf(await call())).toBe("404 not_found");
   });
 
-  it("is refused with more than 255 characters", async () => {
+  it("is refused with 256 characters", async () => {
     expect(await codeOf(await bench.generate({}, keyed("x".repeat(256))))).toBe(
       "400 invalid_value",
     );
