@@ -37,7 +37,7 @@ const post = (key: KeyUse, id: string, since = 0) => {
   backlog.touch(key);
 };
 
-it("a batch has the keys with news; one that restores has all that are in use, and leaves those that wait here", () => {
+it("a batch has the keys with new work; a restoring batch has all keys in use, and leaves waiting calls for later", () => {
   for (const key of [one, other]) key.begin(5n, 0);
   backlog.touch(one);
   const names = (targets: ReturnType<typeof nextTargets>) =>
@@ -48,13 +48,13 @@ it("a batch has the keys with news; one that restores has all that are in use, a
   expect(names(nextTargets())).toEqual(["one"]);
 });
 
-it("a batch that restores takes 500 entries at most, of all keys together", () => {
+it("a restoring batch takes at most 500 entries, over all keys", () => {
   for (const key of [one, other])
     for (let index = 0; index < 300; index += 1) post(key, `${key.name.keyId} ${index}`);
   expect(backlog.restored(0).map(({ entries }) => entries.length)).toEqual([300, 200]);
 });
 
-it("where gateway and database have one core, all that waits of few keys goes along", () => {
+it("if gateway and database share one core, a batch takes all waiting calls even of few keys", () => {
   const shared = new Backlog(true);
   shared.keys.set("w1 one 0", one);
   for (let index = 0; index < 100; index += 1) waitSince(one, 0);
@@ -62,7 +62,7 @@ it("where gateway and database have one core, all that waits of few keys goes al
   expect(askedIn({ targets: shared.nextTargets(0, false) })).toBe(100);
 });
 
-it("of few keys with news half of what waits goes along, however many keys are quiet", () => {
+it("a batch takes half of the waiting calls of few busy keys, however many keys are idle", () => {
   for (let index = 0; index < 10; index += 1)
     backlog.keyOf({ workspaceId: "w3", keyId: `k${index}`, keyRotation: 0 });
   for (let index = 0; index < 100; index += 1) waitSince(one, 0);
@@ -70,7 +70,7 @@ it("of few keys with news half of what waits goes along, however many keys are q
   expect(askedIn({ targets: nextTargets() })).toBe(50);
 });
 
-it("what is of a workspace goes to a lane of its own, with what it has to send; the rest stays", () => {
+it("the keys of a workspace move to a lane of their own with all that they have to send; the others stay", () => {
   post(one, "a");
   post(other, "b");
   const apart = new Backlog();
@@ -84,7 +84,7 @@ it("what is of a workspace goes to a lane of its own, with what it has to send; 
   expect(other.ended.map(({ id }) => id)).toEqual(["b"]);
 });
 
-it("what was not answered is sent again before what came later, and a key without news too", () => {
+it("a batch without an answer is sent again, before later entries and with keys that have no entries", () => {
   const sent = () =>
     nextTargets().map(({ key, entries }) => [key.name.keyId, ...entries.map(({ id }) => id)]);
   backlog.touch(other);
@@ -96,7 +96,7 @@ it("what was not answered is sent again before what came later, and a key withou
   expect(sent()).toEqual([["one", "b"]]);
 });
 
-it("a key that has nothing is forgotten, and not while it is on its way", () => {
+it("a key with nothing to do is forgotten, but not while a batch with it is in flight", () => {
   backlog.keyOf({ workspaceId: "w3", keyId: "k", keyRotation: 0 });
   backlog.touch(one);
   const sent = nextTargets();
@@ -107,7 +107,7 @@ it("a key that has nothing is forgotten, and not while it is on its way", () => 
   expect(backlog.keys.size).toBe(0);
 });
 
-it("calls and entries that came before a moment get the error, later ones go on waiting", () => {
+it("calls and entries from before a given time get the error, and later ones keep waiting", () => {
   ended.length = 0;
   for (const since of [9, 10, 11]) waitSince(one, since);
   post(other, "early", 19);
@@ -119,7 +119,7 @@ it("calls and entries that came before a moment get the error, later ones go on 
   expect(other.pending).toBe(1n);
 });
 
-it("who waits for what others do not use is asked for again when it is looked, or something else of the key is sent", () => {
+it("a call that waits for idle headroom is asked for again at the next check, or with another entry of its key", () => {
   waitSince(one, 0);
   one.waitsForHeadroom = true;
   backlog.requeue(one, 0);

@@ -9,7 +9,7 @@ import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
 
 describeDatabase("a ledger that is closed", (open) => {
-  it("T65: leaves nothing held, though an account was locked elsewhere a moment ago and had a lane of its own", async () => {
+  it("T65: leaves nothing held after an account was locked elsewhere and got a lane of its own", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
@@ -39,7 +39,7 @@ describeDatabase("a ledger that is closed", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("T65: leaves nothing held, though the connection breaks while it gives that back", async () => {
+  it("T65: leaves nothing held if the connection breaks during the last return", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });

@@ -35,7 +35,7 @@ async function reserveMany(gateways: readonly OpenCalls[], count: number): Promi
 }
 
 describeDatabase("concurrent callers", (open) => {
-  it("T63: of 1,000 concurrent reservations with credit for 100, exactly 100 pass", async () => {
+  it("T63: exactly 100 of 1,000 concurrent reservations pass with credit for 100", async () => {
     const database = await open();
     await setUp(database, 1_000n);
     const ledgers = [1, 2, 3].map(() => createLedger(database));
@@ -45,7 +45,7 @@ describeDatabase("concurrent callers", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("T63: a hard cap is never passed, whatever the concurrency", async () => {
+  it("T63: a hard cap is never exceeded, at any concurrency", async () => {
     const database = await open();
     await setUp(database, 1_000_000n);
     await setCap(database, {
@@ -60,7 +60,7 @@ describeDatabase("concurrent callers", (open) => {
     expect(await reserveMany(callsOf(ledgers), 300)).toHaveLength(50);
   });
 
-  it("T65 T67: whatever the mix of charges, voids, calls of one id and sweeps, no hold is left and nothing counts twice", async () => {
+  it("T65 T67: any mix of charges, voids, repeated ids and sweeps leaves no hold and counts nothing twice", async () => {
     const database = await open();
     await setUp(database, 1_000_000n);
     const ledgers = [1, 2, 3].map(() => createLedger(database, { leaseMs: 600 }));
@@ -101,7 +101,7 @@ describeDatabase("concurrent callers", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("a bad item fails alone, whoever shares its batch", async () => {
+  it("a bad item fails alone, and the rest of its batch succeeds", async () => {
     const database = await open();
     await setUp(database, 1_000n);
     const ledger = createLedger(database);
@@ -124,7 +124,7 @@ describeDatabase("concurrent callers", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("CAP-03: what a key keeps is judged like headroom: not beside a cap that is near", async () => {
+  it("CAP-03: kept headroom is judged like new headroom, and not granted near a cap", async () => {
     const database = await open();
     await setUp(database, 1_000_000n);
     const lane = { gateway: "g", lane: 1, leaseMs: 60_000, skipLocked: false, sentAt: 0 };
@@ -146,7 +146,7 @@ describeDatabase("concurrent callers", (open) => {
     expect(await send(false, 100n, 100n, 1n)).toEqual([101n]);
   });
 
-  it("verify prints no difference while traffic runs, and finds what was tampered with", async () => {
+  it("verify finds no difference while traffic runs, and finds rows that were tampered with", async () => {
     const database = await open();
     await setUp(database, 1_000_000n);
     const ledger = createLedger(database);
@@ -172,11 +172,11 @@ describeDatabase("concurrent callers", (open) => {
   });
 });
 
-describe("several processes' ledgers on one server", () => {
+describe("the ledgers of several processes on one server", () => {
   const opened: Database[] = [];
   afterAll(() => Promise.all(opened.map((database) => database.close())));
 
-  it("T63 T85: batches over many workspaces from several pools neither deadlock nor admit too much", async () => {
+  it("T63 T85: neither deadlock nor admit too much with batches over many workspaces", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     for (let index = 0; index < 3; index += 1) {
       opened.push(await openDatabase({ url, connectionsMax: 3, log: silentLog }));

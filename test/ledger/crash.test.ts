@@ -76,8 +76,8 @@ async function checkLedger(place: Place, said: ReadonlyMap<string, bigint>): Pro
   await database.close();
 }
 
-describe("kill -9", () => {
-  it("T65: every acknowledged post is charged once, and what was left open expires", async () => {
+describe("a process that is killed with kill -9", () => {
+  it("T65: has every acknowledged post charged once, and its open reservations expire", async () => {
     const place: Place = { dataDir: await preparedDataDir() };
     await setUp(place);
     const said = new Map<string, bigint>();
@@ -94,7 +94,7 @@ function notLetIn(error: unknown): undefined {
 }
 
 describe("a database that restarts", () => {
-  it("T67: no reservation or post is lost or doubled while the server crashes and comes back", async () => {
+  it("T67: loses and doubles no reservation or post when it crashes and comes back", async () => {
     const server = await startPostgres();
     const url = await server.createDatabase();
     await setUp({ url });

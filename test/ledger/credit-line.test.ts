@@ -31,7 +31,7 @@ const setLine = (database: Database, lineNano: bigint | null) =>
   database.query("update workspaces set credit_line_nano = $1 where id = 'w'", [lineNano]);
 
 describeDatabase("a credit line", (open) => {
-  it("lets calls in as far as it goes, and no further", async () => {
+  it("admits calls down to its limit, and no further", async () => {
     const database = await open();
     const ledger = await setUp(database);
     const calls = new OpenCalls(ledger);
@@ -59,7 +59,7 @@ describeDatabase("a credit line", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("beside all credits that an account can have, it is within every sum of the ledger", async () => {
+  it("fits into every sum of the ledger, together with the most credits that an account can have", async () => {
     const database = await open();
     const ledger = await setUp(database);
     const [creditsMax, lineMax] = [8n * 10n ** 18n, 10n ** 18n];
@@ -95,7 +95,7 @@ describeDatabase("a credit line", (open) => {
     await ledger.close();
   });
 
-  it("without limit, caps alone stop calls", async () => {
+  it("without a limit leaves only caps to stop calls", async () => {
     const database = await open();
     const ledger = await setUp(database);
     await setLine(database, null);
@@ -113,7 +113,7 @@ describeDatabase("a credit line", (open) => {
     await ledger.close();
   });
 
-  it("without limit, it ends where the ledger's integers do: the call is refused before any work, and nothing is an error of ours", async () => {
+  it("without a limit ends where the ledger's integers end: calls are refused with 402 before any work", async () => {
     const database = await open();
     const ledger = await setUp(database);
     await setLine(database, null);

@@ -148,9 +148,9 @@ const runs = inForm([5], [2, 5, 10, 20]).flatMap((delayMs) => [
   { delayMs, loseEvery: 10, how: "every tenth answer is lost" },
 ]);
 
-describe("two keys in bursts on a database that is far away", () => {
+describe("two keys in bursts on a distant database", () => {
   it.each(runs)(
-    "T63 T65 T67: $delayMs ms, $how: the books add up all the time, and nothing is held at the end",
+    "T63 T65 T67: $delayMs ms, $how: the ledger adds up at every moment, and nothing is held at the end",
     { timeout: burstSeconds * 1_000 + 60_000 },
     async ({ delayMs, loseEvery, how }) => {
       const bench = await setUp(delayMs, loseEvery);

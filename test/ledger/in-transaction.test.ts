@@ -47,7 +47,7 @@ const count = (outcomes: readonly string[], outcome: string) =>
   outcomes.filter((one) => one === outcome).length;
 
 describeDatabase("the ledger in a transaction", (open) => {
-  it("T63: of 500 transactions at once with credit for 200, exactly 200 reserve", async () => {
+  it("T63: exactly 200 of 500 simultaneous transactions reserve with credit for 200", async () => {
     const database = await open();
     const ledger = await setUp(database, 2_000n);
     const outcomes = await reserveMany(database, 500);
@@ -57,7 +57,7 @@ describeDatabase("the ledger in a transaction", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("a queue limit is exact whatever the concurrency: of a workspace, and of all", async () => {
+  it("a queue limit is exact at any concurrency, per workspace and in total", async () => {
     const database = await open();
     const names = ["w", "x", "y"];
     const ledger = await setUp(database, 1_000_000n, names);
@@ -77,7 +77,7 @@ describeDatabase("the ledger in a transaction", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("the queue counts tasks and images, not texts; what else refuses a call is told first; an id in it stays in it", async () => {
+  it("the queue counts tasks and images but no text calls; other refusals come first; a repeated id keeps its place", async () => {
     const database = await open();
     const ledger = await setUp(database, 100n);
     const queue = { global: 2, perWorkspace: 2 };
@@ -110,7 +110,7 @@ describeDatabase("the ledger in a transaction", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("what is rolled back never happened; a post or void that comes again tells what stands", async () => {
+  it("a rolled-back reservation leaves nothing, and a repeated post or void returns the first result", async () => {
     const database = await open();
     const ledger = await setUp(database, 100n);
     const name = { id: "a", workspaceId: "w" };

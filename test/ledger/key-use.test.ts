@@ -21,8 +21,8 @@ const waits = (of: KeyUse, ...bounds: bigint[]) => {
       reject: (error) => void told.push(refusalIn(error)!),
     });
 };
-describe("headroom", () => {
-  it("is what calls used, the less the longer ago, and nothing after 100 ms; at least a quarter above the last call", () => {
+describe("the headroom of a key", () => {
+  it("is the recent use, weighted less with age and gone after 100 ms, and at least a quarter above the last call", () => {
     key.begin(40n, 0);
     key.begin(10n, 50);
     expect(key.wantedHeadroom(50)).toBe(30n);
@@ -30,12 +30,12 @@ describe("headroom", () => {
     expect(key.wantedHeadroom(150)).toBe(12n);
   });
 
-  it("is at an even pace what 100 ms use", () => {
+  it("at an even pace is the use of 100 ms", () => {
     for (let nowMs = 0; nowMs < 1_000; nowMs += 1) key.begin(10n, nowMs);
     expect(key.wantedHeadroom(999)).toBe(999n);
   });
 
-  it("ends 60 ms after the last call, and with it what is idle is given back", () => {
+  it("ends 60 ms after the last call, and then idle allowance is returned", () => {
     key.begin(8n, 1_000);
     key.granted = 20n;
     expect(key.wantedHeadroom(1_059)).toBe(10n);
@@ -44,7 +44,7 @@ describe("headroom", () => {
     expect(key.hasIdle(1_060)).toBe(true);
   });
 
-  it("is kept while a batch is on its way as far as it is wanted and there", () => {
+  it("is kept while a batch is in flight, as far as it is wanted and available", () => {
     key.granted = 20n;
     key.headroomGranted = true;
     key.checkedAt = 0;
@@ -57,7 +57,7 @@ describe("headroom", () => {
   });
 });
 
-it("a call is let in at once where its bound is free, nobody waits, and the key was checked within 50 ms and since it changed", () => {
+it("a call is admitted at once if its bound is free, no call waits, and the key was checked within 50 ms and since its last change", () => {
   key.granted = 8n;
   key.checkedAt = 1_000;
   key.begin(3n, 1_000);
@@ -71,7 +71,7 @@ it("a call is let in at once where its bound is free, nobody waits, and the key 
   expect(key.admits(5n, 1_049)).toBe(false);
 });
 
-it("CAP-03: nothing is kept once something changed, and what is kept is asked about in each batch", () => {
+it("CAP-03: a key keeps no headroom after a change, and each batch asks for the headroom that it keeps", () => {
   key.begin(8n, 1_000);
   key.inUse = 0n;
   key.granted = 20n;
@@ -83,7 +83,7 @@ it("CAP-03: nothing is kept once something changed, and what is kept is asked ab
   expect(next([key], 1_001).targets).toMatchObject([{ keep: 0n, headroom: 10n }]);
 });
 
-it("a key is unused a while after its last call, where nothing is set aside, in use or to be sent", () => {
+it("a key is unused some time after its last call if nothing is granted, in use, waiting or to be sent", () => {
   key.begin(5n, 1_000);
   expect(key.isUnused(1_060)).toBe(false);
   const call = entryOf("a", { bound: 5n, charge: 5n, since: 1_000 });
@@ -100,7 +100,7 @@ it("a key is unused a while after its last call, where nothing is set aside, in 
 });
 
 describe("a batch", () => {
-  it("asks for what fits into the known room and what is free, passing over what does not", () => {
+  it("asks for the waiting calls that fit into the known room and the free part, and skips the others", () => {
     key.room = 10n;
     key.granted = 5n;
     waits(key, 12n, 20n, 3n);
@@ -109,7 +109,7 @@ describe("a batch", () => {
     ]);
   });
 
-  it("asks for the headroom that is wanted, without what of it stays in use meanwhile", () => {
+  it("asks for the wanted headroom, less the part that stays in use meanwhile", () => {
     key.begin(8n, 1_000);
     key.granted = 12n;
     key.headroomGranted = true;
@@ -120,14 +120,14 @@ describe("a batch", () => {
     ]);
   });
 
-  it("asks for all where nothing fits, so that the database refuses", () => {
+  it("asks for all waiting calls if none fits, so that the database refuses them", () => {
     key.room = 10n;
     waits(key, 12n, 20n);
     expect(next([key])).toMatchObject({ targets: [{ need: 32n }] });
     expect(askedIn(next([key]))).toBe(2);
   });
 
-  it("of few keys takes half of those who wait, and sixteen at least", () => {
+  it("with few keys takes half of the waiting calls, and at least sixteen", () => {
     waits(key, ...Array.from({ length: 20 }, () => 1n));
     expect(next([key]).targets).toMatchObject([{ need: 16n }]);
     expect(askedIn(next([key]))).toBe(16);
@@ -137,7 +137,7 @@ describe("a batch", () => {
     expect(backlog.isEmpty).toBe(false);
   });
 
-  it("of five keys takes all", () => {
+  it("with five keys takes all waiting calls, up to 500", () => {
     const keys = Array.from(
       { length: 5 },
       (_one, index) => new KeyUse({ workspaceId: "w", keyId: `k${index}`, keyRotation: 0 }),
@@ -149,7 +149,7 @@ describe("a batch", () => {
     expect(next(keys).targets.map(({ asked }) => asked.length)).toEqual([120, 120, 120, 120, 20]);
   });
 
-  it("after one that was refused takes one entry, or one call of one key, in turn", () => {
+  it("after a refused batch takes one entry, or one call of one key, in turn", () => {
     const other = new KeyUse({ workspaceId: "w", keyId: "o", keyRotation: 0 });
     waits(key, 1n, 1n);
     waits(other, 1n);
@@ -181,7 +181,7 @@ describe("a batch", () => {
     ]);
   });
 
-  it("serves in turn: a key that has more than goes into one batch is behind the others in the next", () => {
+  it("takes keys in turn: a key with more than fits into one batch comes after the others in the next", () => {
     const keys = Array.from(
       { length: 6 },
       (_one, index) => new KeyUse({ workspaceId: "w", keyId: `k${index}`, keyRotation: 0 }),
@@ -220,14 +220,14 @@ describe("an answer", () => {
     return told;
   };
 
-  it("lets in who fits, and refuses who does not", () => {
+  it("admits calls that fit, and refuses the others", () => {
     key.granted = 10n;
     waits(key, 10n, 5n);
     expect(outcomes(room(0n), 0)).toEqual(["let in", "insufficient_balance"]);
     expect(key.waiting).toEqual([]);
   });
 
-  it("keeps for a moment who would fit if others gave back what they do not use, and no longer", () => {
+  it("keeps a call waiting for a moment if it would fit once others return idle headroom, and then refuses it", () => {
     waits(key, 5n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual([]);
     expect(key.waitsForHeadroom).toBe(true);
@@ -236,7 +236,7 @@ describe("an answer", () => {
     expect(key.waitsForHeadroom).toBe(false);
   });
 
-  it("says that there is headroom where all of need, of what was kept and of headroom is granted", () => {
+  it("reports headroom if all of the need, the kept part and the headroom is granted", () => {
     const target = targetOf(key, 5n, { keep: 2n, headroom: 3n });
     const roomyWith = (granted: bigint, row = rowOf(null)) => {
       key.granted = granted;
@@ -253,14 +253,14 @@ describe("an answer", () => {
     expect(key.headroomGranted).toBe(false);
   });
 
-  it("does not wait to ask again where somebody was let in or refused meanwhile", () => {
+  it("does not wait for idle headroom if a call was admitted or refused meanwhile", () => {
     key.granted = 3n;
     waits(key, 5n, 3n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual(["let in"]);
     expect(key.waitsForHeadroom).toBe(false);
   });
 
-  it("remembers the least room of balance and caps", () => {
+  it("stores the smallest room of balance and caps", () => {
     const caps = { rooms: [null, 4n, 7n], caps: [null, 50n, 50n] };
     decide(targetOf(key, 0n), rowOf(room(9n, caps)), 0, 0);
     expect(key.room).toBe(4n);
@@ -270,7 +270,7 @@ describe("an answer", () => {
     expect(key.room).toBeUndefined();
   });
 
-  it("what others do not use helps only where it is enough for the balance and every cap", () => {
+  it("counts idle headroom of others only if it is enough for the balance and every cap", () => {
     expect(mayFitSoon(room(1n, { idle: 4n }), 5n)).toBe(true);
     expect(mayFitSoon(room(1n, { idle: 4n }), 6n)).toBe(false);
     expect(mayFitSoon(room(1n, { idle: 4n, rooms: [null, 0n] }), 5n)).toBe(false);

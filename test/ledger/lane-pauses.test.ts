@@ -45,7 +45,7 @@ async function goOn(): Promise<readonly number[]> {
   return paused.map(({ ms }) => ms);
 }
 
-it("a lane looks after its keys once in 60 ms, however many batches it sends, and not where it has none", async () => {
+it("a lane checks its keys every 60 ms, however many batches it sends, and never without keys", async () => {
   for (let index = 0; index < 3; index += 1) {
     await lane.admit(call);
     await lane.post(call, 3n);
@@ -57,7 +57,7 @@ it("a lane looks after its keys once in 60 ms, however many batches it sends, an
   expect([await goOn(), await goOn()]).toEqual([[], []]);
 });
 
-it("a lane soon asks again for a call that waits for what others do not use", async () => {
+it("a lane soon asks again for a call that waits for idle headroom", async () => {
   await lane.admit(call);
   paused = [];
   const room = { available: 1n, rooms: [], caps: [], idle: 9n };
@@ -71,7 +71,7 @@ it("a lane soon asks again for a call that waits for what others do not use", as
   await admitted;
 });
 
-it("a pause of a lane takes its time, and what is to be done at once does not", async () => {
+it("a pause of the lane's clock takes its time, and work without a pause runs at once", async () => {
   const done: string[] = [];
   const since = performance.now();
   await new Promise<void>((resolve) => {

@@ -72,7 +72,7 @@ describe("a lane", () => {
     sent = [];
   };
 
-  it("sends again what a later sending came before, and its entry is not said to be written until it is", async () => {
+  it("resends a batch that a later number overtook, and confirms its entry only when it is written", async () => {
     await begin();
     answers = [fenced];
     await lane.post(call, 3n);
@@ -80,7 +80,7 @@ describe("a lane", () => {
     expect(sent[1]!.number).toBe(sent[0]!.number + 1);
   });
 
-  it("sends again what was answered when the lease may have run out", async () => {
+  it("resends a batch whose answer came when the lease may have expired", async () => {
     await begin();
     answers = [
       (batch) => {
@@ -92,7 +92,7 @@ describe("a lane", () => {
     expect(sent.map((batch) => entriesIn(batch).length)).toEqual([1, 1]);
   });
 
-  it("asks for accounts past their locks after it has waited for one, and gives away those that are locked", async () => {
+  it("skips locked accounts after it has waited for one, and gives those away", async () => {
     await begin();
     answers = [failing("55P03"), busy];
     void lane.post(call, 3n);
@@ -106,7 +106,7 @@ describe("a lane", () => {
     });
   });
 
-  it("sets aside for an entry no more than the bound of its call, whatever it cost", async () => {
+  it("reserves for an entry no more than the bound of its call, whatever it cost", async () => {
     await begin();
     const posted = lane.post(call, 9n);
     expect(key.pending).toBe(5n);
@@ -117,7 +117,7 @@ describe("a lane", () => {
     ]);
   });
 
-  it("CAP-05: asks the database for every key of a workspace in which a call cost more than its bound", async () => {
+  it("CAP-05: checks every key of a workspace with the database after a call cost more than its bound", async () => {
     const beside = { ...call, keyId: "l" };
     const elsewhere = { ...call, workspaceId: "v" };
     const keys = [call, beside, elsewhere].map((name) => lane.backlog.keyOf(name));
@@ -132,7 +132,7 @@ describe("a lane", () => {
     expect(trusted()).toEqual([false, false, true]);
   });
 
-  it("CAP-09: gives back what another lane had set aside for its keys, once it hears that it had lapsed itself", async () => {
+  it("CAP-09: returns what another lane had reserved for its keys, once it learns that its own lease lapsed", async () => {
     await begin();
     const lapsed = { place: 0, allowance: 0n, refusal: "lapsed", at: new Date() } as const;
     answers = [
@@ -147,7 +147,7 @@ describe("a lane", () => {
     await eventually(() => key.granted === 0n, "nothing is set aside");
   });
 
-  it("restores without entries where the database refuses one, and finds that one then", async () => {
+  it("restores without entries if the database refuses one, and then finds that entry", async () => {
     await begin();
     const bad = { ...call, id: "bad" };
     await lane.admit(bad);
@@ -162,7 +162,7 @@ describe("a lane", () => {
     expect(restoring.map((batch) => entriesIn(batch).length)).toEqual([2, 0]);
   });
 
-  it("asks for nothing more once an answer says what a batch without one came to", async () => {
+  it("asks for nothing more once an answer shows the result of a batch whose answer was lost", async () => {
     await begin();
     answers = [failing("08006")];
     await lane.post(call, null);
@@ -171,8 +171,8 @@ describe("a lane", () => {
   });
 });
 
-describe("something that the database refuses", () => {
-  it("is told to the call that is at fault alone, and what may be set aside for its key goes back", async () => {
+describe("an item that the database refuses", () => {
+  it("fails only its own call, and what may be reserved for its key is returned", async () => {
     const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock });
     const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
     await lane.admit(call);
@@ -191,7 +191,7 @@ describe("something that the database refuses", () => {
     expect(sent.at(-1)!.targets).toMatchObject([{ asked: [], need: 2n }]);
   });
 
-  it("is looked for in batches of one thing, and no longer than there are things in the batch", async () => {
+  it("is searched for in batches of one item, for no longer than the failed batch had items", async () => {
     const lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock });
     const calls = ["k", "l", "m"].map((keyId) => {
       return { id: keyId, workspaceId: "w", keyId, keyRotation: 0, amountNano: 5n };
@@ -232,7 +232,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     return { ended: calls.end("a", 3n) };
   };
 
-  it("goes on in a lane of its own, and comes back when it has come through", async () => {
+  it("goes on in a lane of its own, and comes back when that lane has succeeded", async () => {
     await (
       await endLocked(granted)
     ).ended;
@@ -252,7 +252,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     for (const one of looks.splice(0)) one();
   };
 
-  it("has in that lane what it had to give back", async () => {
+  it("returns its headroom in that lane", async () => {
     textCalls = new TextCalls({ leaseMs, send, clock: slow });
     calls = new OpenCalls(textCalls);
     await calls.begin({ ...call, id: "a", amountNano: 5n });
@@ -273,7 +273,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     await eventually(given, "the headroom goes back");
   });
 
-  it("may be locked again when it has come back, and the lane that it was in first does not take it from the next", async () => {
+  it("may be locked again after it has come back, and its first lane does not take it from the next", async () => {
     await (
       await endLocked(granted, slow)
     ).ended;
@@ -293,7 +293,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     expect(lanesAsked(50n)).toEqual([3]);
   });
 
-  it("has its next calls in that lane too", async () => {
+  it("sends its next calls in that lane too", async () => {
     let unlock: (() => void) | undefined;
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
@@ -307,7 +307,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     expect(lanesAsked(50n)).toEqual([2]);
   });
 
-  it("is waited for by a close, after which nothing that is sent takes a lease", async () => {
+  it("delays a close, after which nothing that is sent takes a lease", async () => {
     let unlock: (() => void) | undefined;
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
@@ -333,12 +333,12 @@ describe("a call whose work throws", () => {
   });
   const fail = (id: string) => textCalls.spend({ ...call, id }, () => Promise.reject(broken));
 
-  it("is voided before its error goes on", async () => {
+  it("is voided before its error is passed on", async () => {
     await expect(fail("a")).rejects.toBe(broken);
     expect(entriesIn(sent.at(-1)!)).toMatchObject([{ id: "a", charge: null, bound: 5n }]);
   });
 
-  it("keeps its error, whatever becomes of the void", async () => {
+  it("keeps its error, whatever happens to the void", async () => {
     await expect(fail("a")).rejects.toBe(broken);
     const late = textCalls.spend({ ...call, id: "b" }, () => {
       answers = [failing("22021")];
@@ -348,7 +348,7 @@ describe("a call whose work throws", () => {
     expect(answers).toEqual([]);
   });
 
-  it("T68: does not wait for a database that is away", async () => {
+  it("T68: does not wait for an unreachable database", async () => {
     const calls = new OpenCalls(textCalls);
     const vendor = Promise.withResolvers<never>();
     let isIn = false;

@@ -19,7 +19,7 @@ beforeEach(() => {
   key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
 });
 
-describe("amounts", () => {
+describe("an amount", () => {
   /** Rejects every query: an amount that passes the check gets here. */
   const asked = { query: () => Promise.reject(new Error("asked")) } as unknown as Queryable;
   const most = 10_000_000n * 1_000_000_000n;
@@ -27,7 +27,7 @@ describe("amounts", () => {
   const credit = (amountNano: bigint) =>
     creditIn(asked, { workspaceId: "w", amountNano, reference: "r" });
 
-  it("of a charge is 0 or more, and ten million dollars at most; a void has none", async () => {
+  it("is 0 to ten million dollars for a charge; a void has none", async () => {
     await expect(settleIn(asked, call, -1n)).rejects.toThrow("out of range: -1");
     await expect(settleIn(asked, call, most + 1n)).rejects.toThrow("out of range");
     await expect(settleIn(asked, call, most)).rejects.toThrow("asked");
@@ -35,7 +35,7 @@ describe("amounts", () => {
     await expect(settleIn(asked, call, null)).rejects.toThrow("asked");
   });
 
-  it("of a credit may be negative, within the same limit", async () => {
+  it("may be negative for a credit, within the same limit", async () => {
     await expect(credit(-most)).rejects.toThrow("asked");
     await expect(credit(-most - 1n)).rejects.toThrow("out of range");
     await expect(credit(most + 1n)).rejects.toThrow("out of range");
@@ -53,7 +53,7 @@ it("CAP-02: a window ends at 00:00 UTC of the next day, Monday or first of month
   expect(ends("2026-12-31T12:00:00Z")).toEqual(["2027-01-01", "2027-01-04", "2027-01-01", null]);
 });
 
-it("headroom is to go back when nobody used it for a while, at once where its key is served then", () => {
+it("headroom is due for return when it was unused for a while, and at once if its key is served then", () => {
   const backlog = backlogOf([key]);
   const isToGoBack = () => !backlog.isEmpty;
   key.begin(5n, 1_000);
@@ -72,7 +72,7 @@ it("headroom is to go back when nobody used it for a while, at once where its ke
 });
 
 describeDatabase("holds taken together", (open) => {
-  it("are taken in the order of their workspaces, and answered as asked for", async () => {
+  it("are taken in the order of their workspaces, and answered in the order of the request", async () => {
     const database = await open();
     for (const workspaceId of ["a", "b", "c"]) {
       await addWorkspace(database, workspaceId);
@@ -108,7 +108,7 @@ describeDatabase("holds taken together", (open) => {
   });
 });
 
-it("a batch after one that failed leaves other keys for later, whatever they have to send", () => {
+it("a batch after a failed one takes one key, and leaves the others for later", () => {
   const other = new KeyUse({ workspaceId: "w", keyId: "o", keyRotation: 0 });
   const backlog = backlogOf([key, other]);
   const taken = () =>
@@ -120,7 +120,7 @@ it("a batch after one that failed leaves other keys for later, whatever they hav
 });
 
 describeDatabase("a call", (open) => {
-  it("T65: whose id an earlier one had is charged nothing: an id has one entry", async () => {
+  it("T65: is charged nothing if an earlier call had its id: an id has one entry", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
@@ -142,7 +142,7 @@ describeDatabase("a call", (open) => {
 });
 
 describeDatabase("a workspace that is not there", (open) => {
-  it("takes no credit", async () => {
+  it("is refused credit with not_found", async () => {
     const ledger = createLedger(await open());
     const missing = { code: "not_found", message: "No such workspace: none." };
     const credit = { workspaceId: "none", amountNano: 1n, reference: "r" };
@@ -151,7 +151,7 @@ describeDatabase("a workspace that is not there", (open) => {
 });
 
 describeDatabase("a sweep", (open) => {
-  it("takes back what a gateway that died had set aside, and says of how many", async () => {
+  it("releases the reservations of a dead gateway, and returns how many", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k" });
@@ -170,7 +170,7 @@ describeDatabase("a sweep", (open) => {
     expect((await other.balance("w")).heldNano).toBe(0n);
   });
 
-  it("takes it back within minutes where the database's clock was hours ahead; holds of tasks stay", async () => {
+  it("releases them within minutes if the database's clock was hours ahead; holds of tasks stay", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k" });
@@ -190,7 +190,7 @@ describeDatabase("a sweep", (open) => {
 });
 
 describeDatabase("entries by their key", (open) => {
-  it("are looked for among 50,000 at a time: a page may have none, and a cursor to the rest", async () => {
+  it("are searched 50,000 at a time: a page may be empty and have a cursor", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await tamper(
@@ -210,7 +210,7 @@ describeDatabase("entries by their key", (open) => {
 describe("a restoring batch", () => {
   const restored = () => backlogOf([key]).restored(0);
 
-  it("names the keys whose calls run or whose entries are on their way, and no others", () => {
+  it("has the keys with running calls or unwritten entries, and no others", () => {
     expect(restored()).toEqual([]);
     key.begin(5n, 0);
     expect(restored()).toMatchObject([
@@ -222,7 +222,7 @@ describe("a restoring batch", () => {
     expect(restored()).toMatchObject([{ key: { name: { keyId: "k" } }, need: 5n }]);
   });
 
-  it("takes the entries of its keys along, and keeps aside what those draw that it has no place for", () => {
+  it("takes up to 500 entries of its keys, and reserves what the others will draw", () => {
     for (let count = 0; count < 501; count += 1) {
       key.begin(5n, 0);
       key.end(entryOf(`e${count}`, { bound: 5n, charge: 4n }));
@@ -232,7 +232,7 @@ describe("a restoring batch", () => {
   });
 });
 
-it("what entries that stay behind will draw stays set aside", () => {
+it("a batch keeps reserved what the entries that stay behind will draw", () => {
   for (let count = 0; count < 20; count += 1) {
     key.begin(5n, 0);
     key.end(entryOf("a", { bound: 5n, charge: 4n }));
@@ -241,7 +241,7 @@ it("what entries that stay behind will draw stays set aside", () => {
   expect([target!.entries.length, target!.need, target!.use]).toEqual([16, 16n, 16n]);
 });
 
-it("what stays in use whatever is decided is what calls use and what they may be given meanwhile", () => {
+it("the `use` of a target is what calls use and what they may be granted meanwhile", () => {
   key.begin(5n, 0);
   key.granted = 25n;
   key.headroomGranted = true;
@@ -252,7 +252,7 @@ it("what stays in use whatever is decided is what calls use and what they may be
 });
 
 describe("a check of a key", () => {
-  it("is trusted for its time, and not after a change", () => {
+  it("is trusted for a limited time, and not after a change", () => {
     key.checkedAt = 1_000;
     expect(key.isTrusted(1_001)).toBe(true);
     key.changedAt = 1_000;
@@ -262,7 +262,7 @@ describe("a check of a key", () => {
     expect(key.isTrusted(60_000)).toBe(false);
   });
 
-  it("is renewed by a batch that goes anyway, where headroom is short, or left though none was granted", () => {
+  it("is stale, so that a batch renews it, if headroom is short or left though none was granted", () => {
     key.checkedAt = 1_000;
     key.begin(5n, 1_000);
     key.granted = 10n;
@@ -276,7 +276,7 @@ describe("a check of a key", () => {
     expect(key.isStale(1_000)).toBe(false);
   });
 
-  it("that found the key let in asks nothing of balance and caps", () => {
+  it("leaves a waiting call undecided if the answer has no balance and no caps", () => {
     key.waiting.push({
       bound: 5n,
       since: 0,

@@ -14,7 +14,7 @@ const errorOf = (more: Partial<Answer>) => {
 const only = (place: number, value: bigint) =>
   Array.from({ length: 12 }, (_, index) => (index === place ? value : null));
 
-it("each has its code, its status and what to do", () => {
+it("each refusal has its code, its status and its advice", () => {
   expect(errorOf({ refusal: "key_unknown" })).toMatch(/^401 invalid_api_key: /);
   expect(errorOf({ refusal: "key_disabled" })).toMatch(/^401 api_key_disabled: /);
   expect(errorOf({ refusal: "key_revoked" })).toMatch(/^401 api_key_revoked: /);
@@ -34,7 +34,7 @@ it("each has its code, its status and what to do", () => {
   );
 });
 
-it("CAP-15: a hard cap that a smaller call would fit under says what is left, and what this one may cost", () => {
+it("CAP-15: a refusal at a hard cap with some room left names that room and the cost of the call", () => {
   const told = (room: bigint, free: bigint) =>
     refusalOf({ ...answer, rooms: only(11, room), caps: only(11, 2_000_000_000n) }, bound, free)!
       .message;
@@ -48,7 +48,7 @@ it("CAP-15: a hard cap that a smaller call would fit under says what is left, an
     );
 });
 
-it("a cap is told before the balance; what is set aside already counts", () => {
+it("a cap is reported before the balance, and free reservations count as available", () => {
   const both = { available: 0n, rooms: only(0, 0n), caps: only(0, 1n) };
   expect(refusedBy(both).code).toBe("workspace_total_spend_cap_reached");
   const short = { ...answer, available: bound - 2n };
@@ -56,7 +56,7 @@ it("a cap is told before the balance; what is set aside already counts", () => {
   expect(refusalOf(short, bound, 2n)).toBeUndefined();
 });
 
-it("BILL-23: what is available is told as the balance says it, with what is set aside and not used", () => {
+it("BILL-23: the available amount in a refusal includes reservations that are not in use, as the balance does", () => {
   const told = (more: Partial<Answer>, free: bigint) =>
     /has \$(\S+) available/.exec(refusalOf({ ...answer, ...more }, bound, free)!.message)![1];
   expect(told({ available: 1_000_000_000n }, 200_000_000n)).toBe("1.2");
@@ -65,7 +65,7 @@ it("BILL-23: what is available is told as the balance says it, with what is set 
   expect(told({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
 });
 
-it("BILL-23: where nothing is left, only credit helps: no debt is told of calls under way or of a credit line", () => {
+it("BILL-23: without available credit the message only advises to add credit", () => {
   expect(refusedBy({ available: 0n }).message).toBe(
     "This call may cost up to $1.5, and the workspace has no credit available: all of it is spent, or set aside by calls under way. Add credit.",
   );
@@ -74,7 +74,7 @@ it("BILL-23: where nothing is left, only credit helps: no debt is told of calls 
   );
 });
 
-it("only a full queue is worth another try, and says when", () => {
+it("only a full queue is worth a retry, and has a Retry-After", () => {
   expect(refusedBy({ refusal: "queue_full" }).retryAfterSeconds).toBe(10);
   expect(refusedBy({ available: 0n })).toMatchObject({ shouldRetry: false });
 });

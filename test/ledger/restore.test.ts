@@ -11,7 +11,7 @@ import { addKey, addWorkspace } from "./support.ts";
 const lost = () => Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
 
 describeDatabase("a lane that restores", (open) => {
-  it("T65: an entry that was written, but whose answer was lost, is not set aside again by the lane that its workspace goes on in", async () => {
+  it("T65: reserves nothing again for an entry that was written but not confirmed, when its workspace moves to another lane", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });

@@ -175,13 +175,13 @@ describe("a ledger with a long history", () => {
     for (const database of opened) await database.close();
   });
 
-  it("T63: what a call needs is found by index: hardly more pages than in an empty database", async () => {
+  it("T63: finds what a call needs by index, with hardly more pages than an empty database", async () => {
     const [inFull, inSmall] = [await planned(fullUrl, pagesIn), await planned(smallUrl, pagesIn)];
     if (isLong) console.log({ inFull, inSmall }); // oxlint-disable-line no-console -- the figures
     expectSimilar(inFull, inSmall);
   });
 
-  it("T63: calls of somebody who is in thousands of workspaces cost no more", async () => {
+  it("T63: reads hardly more pages for a member of thousands of workspaces", async () => {
     const url = await (await sharedPostgres()).createMigrated();
     await fill(url, small);
     const other = new Client({ connectionString: url });
@@ -197,7 +197,7 @@ describe("a ledger with a long history", () => {
     expectSimilar(await planned(url, pagesIn), await planned(smallUrl, pagesIn));
   });
 
-  it("T63: what was planned while the tables were empty does not look at all of them when they have grown", async () => {
+  it("T63: scans no whole tables with plans that were made while the tables were empty", async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const other = new Client({ connectionString: url });
     await other.connect();
@@ -218,7 +218,7 @@ describe("a ledger with a long history", () => {
   });
 
   it(
-    "T63: verify adds it all up, and tells how far it is",
+    "T63: is added up by verify, which reports its progress",
     { timeout: inForm(60_000, 3_600_000) },
     async () => {
       const told: number[] = [];
@@ -238,7 +238,7 @@ describe("a ledger with a long history", () => {
     { of: "as many keys", pick: (keys: number[]) => keys },
     { of: "one key", pick: (keys: number[]) => keys.fill(keys[1]!) },
   ])(
-    "calls of $of take at most a tenth longer than on an empty database",
+    "takes calls of $of at most a tenth longer than an empty database",
     { timeout: 600_000 },
     async ({ of, pick }) => {
       const ratios = await fullToEmpty([opened[0]!, opened[2]!], pick);
@@ -247,7 +247,7 @@ describe("a ledger with a long history", () => {
     },
   );
 
-  it.runIf(isLong)("a gateway is ready within two seconds", { timeout: 60_000 }, async () => {
+  it.runIf(isLong)("has a gateway ready within two seconds", { timeout: 60_000 }, async () => {
     const gateway = await spawnGateway({
       DATABASE_URL: fullUrl,
       TOLLGATE_DATA_DIR: temporaryDirectory(),

@@ -33,7 +33,7 @@ describeDatabase("a signal", (open) => {
     ["workspaces", "w", "v"],
     ["reconnect", "", undefined],
   ])(
-    "KEY-07: of %s has the next call of what it names ask the database, and no other",
+    "KEY-07: about %s makes the next call of the named key or workspace ask the database, and no other call",
     async (channel, own, other) => {
       const database = await open();
       await addWorkspace(database, "w");

@@ -22,7 +22,7 @@ const entriesOf = (database: Database) =>
   );
 
 describeDatabase("the bracket around a call's work", (open) => {
-  it("BILL-01 T65: charges what the work says, once it is over, and gives back what the work says beside that", async () => {
+  it("BILL-01 T65: charges what the work returns, when it is over, and passes on its result", async () => {
     const database = await open();
     const ledger = await setUp(database);
     const done = await ledger.spend({ ...call, id: "a" }, async () => {
@@ -38,7 +38,7 @@ describeDatabase("the bracket around a call's work", (open) => {
     expect(await ledger.balance("w")).toMatchObject({ heldNano: 0n, chargedNano: 30n });
   });
 
-  it("T65: of work that throws, that is null or no amount, nothing is charged and nothing stays held", async () => {
+  it("T65: charges and holds nothing if the work throws, or returns null or an invalid amount", async () => {
     const database = await open();
     const ledger = await setUp(database);
     const broken = new Error("the vendor broke off");
@@ -66,7 +66,7 @@ describeDatabase("the bracket around a call's work", (open) => {
     expect(await verifyLedger(database)).toEqual([]);
   });
 
-  it("BILL-23: does no work for a call that is refused", async () => {
+  it("BILL-23: does no work for a refused call", async () => {
     const database = await open();
     const ledger = await setUp(database);
     const work = () => expect.fail("it was let in");
@@ -83,7 +83,7 @@ describeDatabase("the bracket around a call's work", (open) => {
     expect(await entriesOf(database)).toEqual([]);
   });
 
-  it("T63 T65: of a thousand at once, which end in every way, each has one entry", async () => {
+  it("T63 T65: writes one entry for each of a thousand simultaneous calls, however they end", async () => {
     const database = await open();
     const ledger = await setUp(database);
     const ends = await Promise.allSettled(

@@ -62,7 +62,7 @@ it.each(asked.map(([path], index) => [path, index] as const))(
   },
 );
 
-it("BILL-01: nothing is held or charged of them when the gateway has stopped", async () => {
+it("BILL-01: calls that waited at the stop leave no hold and no charge", async () => {
   const [row] = await own.query(
     "select sum(charged_nano)::text as charged, sum(held_nano)::text as held from ledger_accounts",
   );

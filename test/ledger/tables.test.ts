@@ -7,7 +7,7 @@ import { addKey, addWorkspace, runTable, setLedgerClock } from "./support.ts";
 import { createLedger } from "../support/ledger.ts";
 
 describeDatabase("ledger tables", (open) => {
-  it("BILL-04: a post charges the actual cost and releases the rest of the hold; a second is a named result", async () => {
+  it("BILL-04: a post charges the actual cost and releases the rest of the hold; a repeated post returns the first result", async () => {
     await runTable(
       await open(),
       `
@@ -39,7 +39,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("BILL-02: a charge falls on the key's workspace and on no other", async () => {
+  it("BILL-02: a charge counts for the key's workspace and no other", async () => {
     await runTable(
       await open(),
       `
@@ -57,7 +57,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("KEY-13: key and workspace are judged at the reservation, in a fixed order; what was reserved before still settles", async () => {
+  it("KEY-13: key and workspace are checked at the reservation, in a fixed order; earlier reservations still settle", async () => {
     await runTable(
       await open(),
       `
@@ -87,7 +87,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("CAP-01 CAP-05 CAP-07: each window stops calls when charges reach it, and holds do not count", async () => {
+  it("CAP-01 CAP-05 CAP-07: each window refuses calls when charges reach it, and holds do not count", async () => {
     for (const [window, until] of [
       ["total", ""],
       ["monthly", " until 2026-12-01T00:00"],
@@ -158,7 +158,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("counts a charge in the period in which it is posted, whenever it was reserved", async () => {
+  it("a charge counts in the period in which it is posted, whenever it was reserved", async () => {
     await runTable(
       await open(),
       `
@@ -180,7 +180,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("CAP-09: three layers, all apply; workspace before member before key, and the longest window first", async () => {
+  it("CAP-09: all three layers apply: workspace before member before key, and the longest window first", async () => {
     await runTable(
       await open(),
       `
@@ -211,7 +211,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("CAP-08: a void counts for nothing", async () => {
+  it("CAP-08: a void does not count", async () => {
     await runTable(
       await open(),
       `
@@ -228,7 +228,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("a hard cap counts open holds too, and cannot be passed", async () => {
+  it("a hard cap counts open holds too, and cannot be exceeded", async () => {
     await runTable(
       await open(),
       `
@@ -250,7 +250,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("T65: a hold that nobody attends is released when its lease ends, once; an attended one stays", async () => {
+  it("T65: a hold that is not extended is released once when its lease ends; an extended one stays", async () => {
     await runTable(
       await open(),
       `
@@ -274,7 +274,7 @@ describeDatabase("ledger tables", (open) => {
     );
   });
 
-  it("lists entries newest first, page by page, with the balance after each", async () => {
+  it("entries are listed newest first, page by page, with the balance after each", async () => {
     const database = await open();
     await setLedgerClock(database, "2026-11-04T12:00:00Z");
     const ledger = createLedger(database);
@@ -323,7 +323,7 @@ describeDatabase("ledger tables", (open) => {
     });
   });
 
-  it("an account's held and an entry cannot be made wrong by a statement", async () => {
+  it("constraints refuse a negative held amount and any change of entries", async () => {
     const database = await open();
     await addWorkspace(database, "w");
     await createLedger(database).credit({ workspaceId: "w", amountNano: 5n, reference: "r" });

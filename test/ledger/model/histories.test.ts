@@ -47,7 +47,7 @@ async function runOnNewDatabase(seed: number, count: number): Promise<Record<str
 }
 
 it(
-  "T63 T65 T67 CAP-09: gateways and database agree with the oracle in every history, and nothing is held in the end",
+  "T63 T65 T67 CAP-09: gateways and database agree with the oracle in every random history, and nothing is held at the end",
   { timeout: inForm(300_000, 7_200_000), retry: 0 },
   async () => {
     const seen: Record<string, number> = {};

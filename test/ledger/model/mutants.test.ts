@@ -135,9 +135,9 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   },
 ];
 
-describe("a ledger with one rule broken", () => {
+describe("a ledger with a broken rule", () => {
   it.each(mutants)(
-    "T63: $rule",
+    "T63: is found by the random histories: $rule",
     { timeout: inForm(300_000, 600_000), retry: 0 },
     async (mutant) => {
       const isGateway = mutant.where.endsWith(".ts");

@@ -138,7 +138,7 @@ async function expectWritten(database: Database, { written }: Child): Promise<vo
 }
 
 it(
-  "T63 T65 T67: several processes on the same keys: no limit is passed, each end is written once, and nothing is held in the end",
+  "T63 T65 T67: several processes on the same keys exceed no limit, write each end once, and hold nothing at the end",
   { timeout: inForm(300_000, 7_200_000), retry: 0 },
   async () => {
     const url = await (await sharedPostgres()).createMigrated();
