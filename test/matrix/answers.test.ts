@@ -21,18 +21,18 @@ function givenBy(caller: ProtocolName, upstream: ProtocolName): (answer: unknown
   };
 }
 
-describe.each(protocolNames)("what an answer of %s may say", (upstream) => {
+describe.each(protocolNames)("the members of an answer of %s", (upstream) => {
   const cases = answerCases(upstream);
   const reasons = lostOfAnswers[upstream];
   const isLost = lostIn(reasons);
   const open = cases.filter(({ place }) => !isLost(place));
-  it("is read out of its SDK", () => {
+  it("are read from its SDK types", () => {
     expect(open.length).toBeGreaterThan(4);
   });
 
   const callers = protocolNames.filter((name) => name !== upstream);
 
-  it("is in the table only where something of it is lost", () => {
+  it("stand in the table of losses only if they are lost", () => {
     const gone = callers.flatMap((caller) => {
       const given = givenBy(caller, upstream);
       const same = cases.filter((one) => given(one.with) === given(one.without));
@@ -45,7 +45,7 @@ describe.each(protocolNames)("what an answer of %s may say", (upstream) => {
     expect(idle.map(([why]) => why)).toEqual([]);
   });
 
-  it.each(callers)("reaches the caller, or stands in the table (%s)", (caller) => {
+  it.each(callers)("reach the caller, or stand in the table of losses (%s)", (caller) => {
     const given = givenBy(caller, upstream);
     const gone = open.filter(
       (one) => !isLost(one.place, caller) && given(one.with) === given(one.without),

@@ -79,7 +79,7 @@ const cuts = fc.array(fc.nat(1_000_000), { maxLength: 6 });
 
 describe.each(protocolNames)("an upstream of %s", (upstream) => {
   it.each(protocolNames)(
-    "STREAM-01 STREAM-03 T17 T48: streams to the SDK of %s what it says whole",
+    "STREAM-01 STREAM-03 T17 T48: streams to the SDK of %s the same content as its whole answer",
     async (caller) => {
       const model = `acme/on-${upstream}`;
       const calls: string[][] = [];

@@ -181,12 +181,18 @@ describe.each(protocolNames)("an odd stream of %s", (upstream) => {
     );
   };
 
-  it.each(Object.entries(byteOddities))("STREAM-03: %s", async (name, odd) => {
-    for (const caller of some(protocolNames, name))
-      await expectSame(caller, (events) => received(odd(events)));
-  });
+  it.each(Object.entries(byteOddities))(
+    "STREAM-03: gives the same as the whole answer with odd bytes: %s",
+    async (name, odd) => {
+      for (const caller of some(protocolNames, name))
+        await expectSame(caller, (events) => received(odd(events)));
+    },
+  );
 
-  it.each(Object.entries(oddities[upstream]))("STREAM-03: %s", async (name, odd) => {
-    for (const caller of some(callers, name)) await expectSame(caller, odd);
-  });
+  it.each(Object.entries(oddities[upstream]))(
+    "STREAM-03: gives the same as the whole answer with odd events: %s",
+    async (name, odd) => {
+      for (const caller of some(callers, name)) await expectSame(caller, odd);
+    },
+  );
 });

@@ -24,7 +24,7 @@ const cuts = fc.array(fc.nat(1_000_000), { maxLength: 12 });
 
 describe.each(protocolNames)("random streams of %s", (upstream) => {
   it.each(protocolNames)(
-    "STREAM-03 STREAM-05 T5 T17: are what the same answer is whole (%s)",
+    "STREAM-03 STREAM-05 T5 T17: give the same as the whole answer (%s)",
     async (caller) => {
       await fc.assert(
         fc.asyncProperty(

@@ -158,13 +158,13 @@ const leastCases: Readonly<Record<ProtocolName, number>> = {
   generate_content: 500,
 };
 
-describe.each(protocolNames)("what a request of %s may say", (caller) => {
+describe.each(protocolNames)("the members of a request of %s", (caller) => {
   const all = requestCases(caller);
   const cases = sampled(all, inForm(20, 1));
   const targets = protocolNames.filter((name) => name !== caller);
 
   it.each(targets)(
-    "T33: is asked, reported or refused (to %s)",
+    "T33: are sent, reported or refused (to %s)",
     { timeout: 120_000 },
     (upstream) => {
       expect(all.length).toBeGreaterThan(leastCases[caller]);

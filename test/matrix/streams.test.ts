@@ -36,14 +36,14 @@ const some = <Item>(cases: readonly Item[], count: number): readonly Item[] =>
     ? cases
     : fc.sample(fc.shuffledSubarray([...cases], { minLength: count, maxLength: count }), 1)[0]!;
 
-describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
+describe.each(protocolNames)("the events of a stream of %s", (upstream) => {
   const cases = streamCases(upstream);
   const told = cases.filter(({ place }) => !streamsOnly.test(place));
   const isWordless = lostIn(lostOfStreams[upstream]);
   const isLost = lostIn(lostOfAnswers[upstream]);
 
   it.each(protocolNames)(
-    "STREAM-03 STREAM-05: is what the same answer is whole (%s)",
+    "STREAM-03 STREAM-05: give the same as the whole answer (%s)",
     async (caller) => {
       const different: unknown[] = [];
       let compared = 0;
@@ -58,7 +58,7 @@ describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
     },
   );
 
-  it.each(protocolNames)("STREAM-03: is the same in one piece (%s)", async (caller) => {
+  it.each(protocolNames)("STREAM-03: give the same in one piece (%s)", async (caller) => {
     const different: unknown[] = [];
     for (const one of some(onePieces(upstream), 6))
       different.push(...(await differences({ caller, upstream, ...one })));
@@ -66,7 +66,7 @@ describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
   });
 
   const callers = protocolNames.filter((name) => name !== upstream);
-  it.each(callers)("reaches the caller, or stands in a table (%s)", (caller) => {
+  it.each(callers)("reach the caller, or stand in a table of losses (%s)", (caller) => {
     const route = streamingRoute(caller, upstream);
     const gone = some(cases, 150).filter(({ place, ...one }) => {
       const whole = wholePlaceOf(upstream, place);
@@ -77,7 +77,7 @@ describe.each(protocolNames)("what a stream of %s may say", (upstream) => {
     expect([...new Set(places)]).toEqual([]);
   });
 
-  it.runIf(isLong)("is in the table only where it changes nothing", () => {
+  it.runIf(isLong)("stand in the table of losses only if they change nothing", () => {
     const gone = callers.flatMap((caller) => {
       const route = streamingRoute(caller, upstream);
       return cases.filter((one) => given(route, one.with) === given(route, one.without));
