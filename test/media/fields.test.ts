@@ -51,7 +51,7 @@ function wanted(value: unknown, fate: Fate, name: string, row: Row): unknown {
 }
 
 describe.each(calls)("$title", ({ family, form, table }) => {
-  it("has these fields and no others", () => {
+  it("has exactly the fields of its table", () => {
     const names = fieldsOf(families[family], form).map(({ name }) => name);
     expect(names.toSorted()).toEqual(Object.keys(table).toSorted());
   });
@@ -61,7 +61,7 @@ describe.each(calls)("$title", ({ family, form, table }) => {
     row.bad.map(([value, fate]) => ({ name, row, value, fate })),
   );
 
-  it.each(rows)("$name: valid values reach the request, unnoted", ({ name, row }) => {
+  it.each(rows)("$name: valid values reach the request without notes", ({ name, row }) => {
     const sent = row.valid.map((value) =>
       valueOf(requestOf(family, ...callWith(form, row, { [name]: value })), row),
     );
@@ -74,7 +74,7 @@ describe.each(calls)("$title", ({ family, form, table }) => {
   });
 
   it.each(rows.filter(({ name }) => name !== "prompt"))(
-    "$name: absent or null, the default holds",
+    "$name has its default if it is absent or null",
     ({ name, row }) => {
       for (const fields of [{}, { [name]: null }]) {
         const request = requestOf(family, ...callWith(form, row, fields));
@@ -89,7 +89,7 @@ const strict = ({ title }: { title: string }) => title === "image-a edits";
 
 describe("an unknown field", () => {
   it.each(calls.filter((call) => !strict(call)))(
-    "$title drops and notes it",
+    "is dropped with a note by $title",
     ({ family, form }) => {
       const call = callWith(form, plain, { foo: 1 });
       expect(notesOf(family, ...call)).toEqual(["foo: not supported by this model, dropped"]);
@@ -97,18 +97,18 @@ describe("an unknown field", () => {
     },
   );
 
-  it.each(calls.filter(strict))("$title refuses it", ({ family, form }) => {
+  it.each(calls.filter(strict))("is refused by $title", ({ family, form }) => {
     const call = callWith(form, plain, { foo: 1 });
     expect(refusalOf(family, ...call)).toBe("unknown_parameter foo");
   });
 });
 
-describe("texts of a multipart body", () => {
+describe("a text of a multipart body", () => {
   it.each([
     ["n", "2", 2],
     ["watermark", "true", true],
     ["seed", "7", 7],
-  ])("%s=%s is read as what it spells", (name, text, value) => {
+  ])("%s=%s is read as the value that it spells", (name, text, value) => {
     const request = requestOf("image-c", { prompt: "x", [name]: text }, { encoding: "multipart" });
     expect((request as unknown as Fields)[name]).toBe(value);
   });
@@ -128,8 +128,8 @@ describe("texts of a multipart body", () => {
   });
 });
 
-describe("names nobody expects", () => {
-  it("names of JavaScript's own are unknown like any other", () => {
+describe("unexpected names of fields", () => {
+  it("are unknown fields like any other if JavaScript itself uses them", () => {
     const fields = JSON.parse(
       '{"prompt":"x","__proto__":1,"constructor":2,"toString":3,"style":4}',
     ) as Fields;
@@ -140,7 +140,7 @@ describe("names nobody expects", () => {
     ]);
   });
 
-  it("thousands of them make a bounded number of notes, and long ones are cut", () => {
+  it("give at most 50 notes, and long names are cut", () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 1]));
     const notes = notesOf("video-v1", { prompt: "x", ["y".repeat(5000)]: 1, ...many });
     expect(notes).toHaveLength(50);

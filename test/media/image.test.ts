@@ -18,7 +18,7 @@ const prompt = "x";
 
 describe("custom sizes", () => {
   it.each(["1920x1088", "3072x1024", "1024x3072", "3840x2160", "2160x3840", "2880x2880", "16x16"])(
-    "%s is legal",
+    "%s is accepted",
     (size) => {
       expect(requestOf("image-a", { prompt, size }).size).toBe(size);
       expect(requestOf("image-b", { prompt, size }, edit).size).toBe(size);
@@ -71,7 +71,7 @@ describe("aspect_ratio and image_size instead of size", () => {
     ["9:16", "2K"],
     ["16:9", "1K"],
     ["3:2", "4K"],
-  ])("image-b: %s at %s is no listed size: dropped with a note", (ratio, tier) => {
+  ])("image-b: %s at %s has no listed size, and is dropped with notes", (ratio, tier) => {
     const { request, notes } = read(
       "image-b",
       { prompt, aspect_ratio: ratio, image_size: tier },
@@ -85,7 +85,7 @@ describe("aspect_ratio and image_size instead of size", () => {
   });
 
   it.each(["image-b", "task-image-2", "image-c"] as const)(
-    "%s: size wins, with a note",
+    "%s: size wins over aspect_ratio, which is dropped with a note",
     (family) => {
       const fields = { prompt, size: "1024x1536", aspect_ratio: "1:1" };
       const { request, notes } = read(family, fields);
@@ -96,7 +96,7 @@ describe("aspect_ratio and image_size instead of size", () => {
     },
   );
 
-  it("image-b: a tier without a ratio is the square", () => {
+  it("image-b: a tier without a ratio is square", () => {
     expect(requestOf("image-b", { prompt, image_size: "2K" }, edit).size).toBe("2048x2048");
   });
 
@@ -117,11 +117,11 @@ describe("aspect_ratio and image_size instead of size", () => {
     [{ size: "1328x1328" }, "1328x1328", "1K"],
     [{ size: "2048x2048" }, "2048x2048", "2K"],
     [{ size: "3840x2160" }, "3840x2160", "4K"],
-  ])("image-c: %j is %s, priced as %s", (fields, size, tier) => {
+  ])("image-c: %j becomes %s, priced as %s", (fields, size, tier) => {
     expect(requestOf("image-c", { prompt, ...fields })).toMatchObject({ size, imageSize: tier });
   });
 
-  it("image-c: every size of its own table is one that callers may ask for", () => {
+  it("image-c: callers may ask for every size of its own table", () => {
     for (const ratio of ["1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16"]) {
       for (const tier of ["1K", "2K", "4K"]) {
         const made = requestOf("image-c", { prompt, aspect_ratio: ratio, image_size: tier });
@@ -156,7 +156,7 @@ describe("task-image-1", () => {
     expect(notes).toMatchObject([{ param: "mask", kind: "dropped" }]);
   });
 
-  it("style is dropped without a word", () => {
+  it("style is dropped without a note", () => {
     expect(notesOf("task-image-1", { prompt, style: "vivid" })).toEqual([]);
   });
 
@@ -164,7 +164,7 @@ describe("task-image-1", () => {
     expect(requestOf("task-image-1", { prompt, quality: "auto" }).quality).toBe("low");
   });
 
-  it("takes 5 images of 25 MiB, 48 MB together in base64", () => {
+  it("five images of 25 MiB are accepted, up to 48 MB together in base64", () => {
     const mebibyte = 1024 * 1024;
     const of = (count: number, bytes: number): [Fields, More] => [
       { prompt },
@@ -181,7 +181,7 @@ describe("task-image-1", () => {
   });
 });
 
-it("image-c takes 9 images", () => {
+it("image-c accepts nine images, and refuses ten", () => {
   expect(requestOf("image-c", { prompt }, { images: uploads(9) }).images).toHaveLength(9);
   expect(refusalOf("image-c", { prompt }, { images: uploads(10) })).toBe("too_many_images image");
 });
@@ -194,7 +194,7 @@ const referencing: (readonly ["image-a" | "image-b" | "task-image-2", More])[] =
 ];
 
 describe.each(referencing)("files of %s (%j)", (family, more) => {
-  it("16 of 25 MB, and no more", () => {
+  it("are accepted up to sixteen, with up to 25 MB each", () => {
     const files = (images: More["images"]): [Fields, More] => [{ prompt }, { ...more, images }];
     expect(requestOf(family, ...files(uploads(16, { bytes: 25_000_000 }))).images).toHaveLength(16);
     expect(refusalOf(family, ...files(uploads(17)))).toBe("too_many_images image");
@@ -202,12 +202,12 @@ describe.each(referencing)("files of %s (%j)", (family, more) => {
     expect(refusalOf(family, ...files(large))).toBe("image_too_large image");
   });
 
-  it.each(["image", "image[]", "mask"])("%s is a file, not text", (name) => {
+  it.each(["image", "image[]", "mask"])("%s must be a file, not a text", (name) => {
     const call = { prompt, [name]: url };
     expect(refusalOf(family, call, more)).toBe(`image_url_not_supported ${name}`);
   });
 
-  it("the mask is a PNG with alpha below 4 MB, as large as the first image", () => {
+  it("the mask must be a PNG with alpha below 4 MB, as large as the first image", () => {
     const images = [upload(), upload({ width: 10, height: 10 })];
     const mask = upload({ bytes: 3_999_999 });
     expect(requestOf(family, { prompt }, { ...more, images, mask }).mask).toEqual(mask);
@@ -224,9 +224,9 @@ describe.each(referencing)("files of %s (%j)", (family, more) => {
   });
 });
 
-describe("without an image", () => {
+describe("a call without an image", () => {
   it.each(["image-a", "image-b"] as const)(
-    "%s refuses an edit, with and without a mask",
+    "is refused as an edit of %s, with and without a mask",
     (family) => {
       const none = { ...edit, images: [] };
       expect(refusalOf(family, { prompt }, none)).toBe("missing_required_parameter image");
@@ -237,7 +237,7 @@ describe("without an image", () => {
   );
 
   it.each(["image-b", "task-image-2"] as const)(
-    "a task of %s is a generation; a mask alone is noted",
+    "is a generation as a task of %s, and a mask is dropped with a note",
     (family) => {
       expect(requestOf(family, { prompt }).images).toEqual([]);
       const { request, notes } = read(family, { prompt }, { mask: upload({ hasAlpha: false }) });
@@ -246,18 +246,21 @@ describe("without an image", () => {
     },
   );
 
-  it.each(["image-b", "task-image-2"] as const)("a mask of %s is no text either", (family) => {
-    expect(refusalOf(family, { prompt, mask: url })).toBe("image_url_not_supported mask");
-  });
+  it.each(["image-b", "task-image-2"] as const)(
+    "is refused with a text as the mask of %s",
+    (family) => {
+      expect(refusalOf(family, { prompt, mask: url })).toBe("image_url_not_supported mask");
+    },
+  );
 
-  it("generation has no files: their fields are unknown there", () => {
+  it("has no file fields as a generation: they are unknown there", () => {
     expect(notesOf("image-a", { prompt, image: url })).toEqual([
       "image: not supported by this model, dropped",
     ]);
   });
 });
 
-describe("fields that hang together", () => {
+describe("fields that depend on each other", () => {
   it.each([
     ["image-b", { background: "transparent", output_format: "jpeg" }, "invalid_value background"],
     [
@@ -271,19 +274,19 @@ describe("fields that hang together", () => {
     expect(refusalOf(family, { prompt, ...fields }, more)).toBe(refusal);
   });
 
-  it("a generation that streams is one picture", () => {
+  it("a streamed generation makes only one picture", () => {
     expect(refusalOf("image-a", { prompt, stream: true, n: 2 })).toBe(
       "n_must_be_one_when_streaming n",
     );
     expect(requestOf("image-a", { prompt, stream: true, n: 1 }).stream).toBe(true);
   });
 
-  it.each(["png", "webp"])("transparent %s is fine", (format) => {
+  it.each(["png", "webp"])("transparent %s is accepted", (format) => {
     const fields = { prompt, background: "transparent", output_format: format };
     expect(requestOf("image-b", fields, edit)).toMatchObject({ background: "transparent" });
   });
 
-  it("compression is sent with lossy formats only", () => {
+  it("output_compression is sent with lossy formats only", () => {
     const given = { prompt, output_compression: 80 };
     expect(requestOf("image-a", { ...given, output_format: "jpeg" }).outputCompression).toBe(80);
     expect(requestOf("image-a", { prompt, output_format: "jpeg" }).outputCompression).toBe(100);
@@ -293,14 +296,14 @@ describe("fields that hang together", () => {
     expect(notes).toMatchObject([{ param: "output_compression", kind: "ignored" }]);
   });
 
-  it("previews without a stream are noted", () => {
+  it("partial_images without a stream is ignored with a note", () => {
     expect(notesOf("image-a", { prompt, partial_images: 2 })).toEqual([
       "partial_images: no effect without stream, ignored",
     ]);
     expect(requestOf("image-a", { prompt, partial_images: 2, stream: true }).partialImages).toBe(2);
   });
 
-  it("input_fidelity is for edits and moderation for generations (task-image-2)", () => {
+  it("input_fidelity is only for edits, and moderation only for generations (task-image-2)", () => {
     const images = [upload()];
     expect(requestOf("task-image-2", { prompt }, { images }).inputFidelity).toBe("low");
     expect(notesOf("task-image-2", { prompt, input_fidelity: "high" })).toEqual([
@@ -314,18 +317,18 @@ describe("fields that hang together", () => {
     ).not.toHaveProperty("moderation");
   });
 
-  it("input_fidelity cannot be chosen on form 2", () => {
+  it("input_fidelity is dropped with a note on form 2", () => {
     const { request, notes } = read("image-b", { prompt, input_fidelity: "high" }, edit);
     expect(request).not.toHaveProperty("inputFidelity");
     expect(notes).toMatchObject([{ param: "input_fidelity", kind: "dropped" }]);
   });
 
-  it("form 1 refuses what asks for a stream, as any field it does not have", () => {
+  it("form 1 refuses stream like any field that it does not have", () => {
     expect(refusalOf("image-a", { prompt, stream: "true" }, edit)).toBe("unknown_parameter stream");
   });
 
   it.each(["image-b", "task-image-1", "task-image-2", "image-c"] as const)(
-    "a task of %s streams nothing, and says so only where it was asked to",
+    "a task of %s refuses streaming, and accepts fields that ask for none",
     (family) => {
       const more = { encoding: "multipart" } as const;
       requestOf(family, { prompt, stream: "false", partial_images: "0" }, more);

@@ -31,7 +31,7 @@ const chargeOf = (
 
 const prompt = "a lighthouse";
 
-describe("videos by the second", () => {
+describe("videos billed by the second", () => {
   const ask = (fields: object) => requestOf("video-v1", { prompt, ...fields });
 
   it("reserve the requested seconds at the requested tier, and each input image", () => {
@@ -48,14 +48,14 @@ describe("videos by the second", () => {
     expect(chargeOf(request, {})).toBe(boundOf(request));
   });
 
-  it("T61: 0 seconds that were told are 0 seconds", () => {
+  it("T61: cost nothing if the vendor reports 0 seconds", () => {
     const request = ask({});
     expect(mediaUsage(request, { seconds: 0 }, { count: 1 }).usage).toMatchObject({ seconds: 0 });
     expect(chargeOf(request, { seconds: 0 })).toBe(0n);
   });
 
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])(
-    "%d is no count and was not told",
+    "%d reported seconds are ignored, and the requested seconds are charged",
     (seconds) => {
       expect(chargeOf(ask({}), { seconds })).toBe(usd("0.40"));
     },
@@ -89,7 +89,7 @@ describe("videos by the second", () => {
   });
 });
 
-describe("videos by the token", () => {
+describe("videos billed by the token", () => {
   const ask = (fields: object) => requestOf("video-tokens", { prompt, ...fields });
 
   it.each([
@@ -100,13 +100,16 @@ describe("videos by the token", () => {
     ["720p", 15, Math.floor((1504 * 640 * 361) / 1024)],
     ["1080p", 15, Math.floor((1920 * 1088 * 361) / 1024)],
     ["1080p", 15, Math.floor((2206 * 946 * 361) / 1024)],
-  ])("%s for %i s: the bound holds %i tokens", (resolution, duration, tokens) => {
-    const bound = mediaBound(ask({ resolution, duration }));
-    expect(bound).toMatchObject({ unit: "video_tokens" });
-    const { tokens: most } = bound as Extract<MediaUsage, { unit: "video_tokens" }>;
-    expect(most).toBeGreaterThanOrEqual(tokens);
-    expect(most).toBeLessThan(tokens * 1.1);
-  });
+  ])(
+    "reserve for %s and %i s at least %i tokens, and less than 10% more",
+    (resolution, duration, tokens) => {
+      const bound = mediaBound(ask({ resolution, duration }));
+      expect(bound).toMatchObject({ unit: "video_tokens" });
+      const { tokens: most } = bound as Extract<MediaUsage, { unit: "video_tokens" }>;
+      expect(most).toBeGreaterThanOrEqual(tokens);
+      expect(most).toBeLessThan(tokens * 1.1);
+    },
+  );
 
   it.each([
     [{ aspect_ratio: "21:9", resolution: "480p" }, 1120 * 480],
@@ -114,12 +117,12 @@ describe("videos by the token", () => {
     [{ aspect_ratio: "adaptive", resolution: "720p" }, 1680 * 720],
     [{ image: frame, resolution: "720p" }, 1680 * 720],
     [{ aspect_ratio: "1:1", resolution: "720p" }, 962_560],
-  ])("%j is reserved for frames of %i pixels, the widest there can be", (fields, pixels) => {
+  ])("reserve for %j frames of %i pixels, the widest possible", (fields, pixels) => {
     const tokens = Math.ceil((pixels * 121) / 1024);
     expect(mediaBound(ask({ ...fields, duration: 5 }))).toEqual({ unit: "video_tokens", tokens });
   });
 
-  it("cost the tokens the vendor told", () => {
+  it("cost the tokens that the vendor reports", () => {
     expect(chargeOf(ask({}), { videoTokens: 500_000 })).toBe(usd("3.5"));
     expect(chargeOf(ask({}), { videoTokens: 1 })).toBe(usd("0.000007"));
     expect(chargeOf(ask({}), { videoTokens: 0 })).toBe(0n);
@@ -127,7 +130,7 @@ describe("videos by the token", () => {
     expect(chargeOf(ask({}), {})).toBe(boundOf(ask({})));
   });
 
-  it("BILL-09: more than ten times what was asked for was not told, of seconds neither", () => {
+  it("BILL-09: cost their bound if the vendor reports more than ten times the request, in tokens or in seconds", () => {
     const { tokens } = mediaBound(ask({})) as Extract<MediaUsage, { unit: "video_tokens" }>;
     expect(chargeOf(ask({}), { videoTokens: 10 * tokens })).toBe(boundOf(ask({})) * 10n);
     expect(chargeOf(ask({}), { videoTokens: 10 * tokens + 1 })).toBe(boundOf(ask({})));
@@ -137,7 +140,7 @@ describe("videos by the token", () => {
   });
 });
 
-describe("images by the piece", () => {
+describe("images billed by the piece", () => {
   it.each([
     [{ quality: "low", image_size: "1K" }, "0.02"],
     [{ quality: "low", image_size: "2K" }, "0.04"],
@@ -146,14 +149,14 @@ describe("images by the piece", () => {
     [{}, "0.02"],
     [{ quality: "auto" }, "0.02"],
     [{ aspect_ratio: "21:9" }, "0.02"],
-  ])("task-image-1 %j costs %s each, references apart from n", (fields, each) => {
+  ])("task-image-1 %j costs %s each, and references are billed apart from n", (fields, each) => {
     const images = uploads(3);
     const request = requestOf("task-image-1", { prompt, n: 4, ...fields }, { images });
     expect(boundOf(request)).toBe(4n * usd(each) + 3n * usd("0.002"));
     expect(chargeOf(request, {}, 3)).toBe(3n * usd(each) + 3n * usd("0.002"));
   });
 
-  it("T56: a quality that has no price is reserved at the dearest, not at 0", () => {
+  it("T56: a quality without a price is reserved at the highest price, not at 0", () => {
     const request = requestOf("task-image-1", { prompt, quality: "high", image_size: "2K" });
     expect(boundOf(request)).toBe(usd("0.08"));
   });
@@ -175,7 +178,7 @@ describe("images by the piece", () => {
   });
 });
 
-describe("images by the token", () => {
+describe("images billed by the token", () => {
   const counts = {
     unit: "image_tokens",
     inputTextTokens: 50,
@@ -184,12 +187,12 @@ describe("images by the token", () => {
     outputImageTokens: 4160,
   } as const;
 
-  it("T55: image tokens cost the image rate, in and out", () => {
+  it("T55: image tokens cost the image-token rate, in and out", () => {
     const expected = usd("0.00025") + usd("0.008") + usd("0.0001") + usd("0.1248");
     expect(priceMedia(prices.get("image-a")!, counts)).toBe(expected);
   });
 
-  it("is rounded up once", () => {
+  it("are rounded up once", () => {
     const price: MediaPrice = {
       basis: "image_tokens",
       input: 1n,
@@ -218,14 +221,14 @@ describe("images by the token", () => {
     expect(outputTokens("image-a", { size, quality, n: 3 })).toBe(3 * tokens);
   });
 
-  it("T56: auto is reserved as the dearest it may become", () => {
+  it("T56: auto is reserved at the most expensive possibility", () => {
     expect(outputTokens("task-image-2", {})).toBe(6240);
     expect(outputTokens("task-image-2", { quality: "low" })).toBe(408);
     expect(outputTokens("image-b", {})).toBe(outputTokens("image-b", { size: "2160x3840" }));
     expect(outputTokens("image-a", { quality: "auto", size: "1024x1024" })).toBe(4160);
   });
 
-  it("a size the upstream is left to refuse is reserved as one it makes", () => {
+  it("a size that only the upstream refuses is reserved like one that it makes", () => {
     for (const size of ["512x512000", "999999x999999", "huge"]) {
       expect([size, outputTokens("task-image-2", { size })]).toEqual([size, 6240]);
     }
@@ -243,14 +246,14 @@ describe("images by the token", () => {
     expect(previews).toMatchObject({ outputImageTokens: none.outputImageTokens + 300 });
   });
 
-  it("a count that no call can have was not told", () => {
+  it("an impossible count is treated as not reported", () => {
     const request = requestOf("image-a", { prompt });
     const untold = chargeOf(request, {});
     expect(chargeOf(request, { outputImageTokens: 1e30 })).toBe(untold);
     expect(chargeOf(request, { inputTextTokens: 1e9, outputImageTokens: 10 })).toBe(untold);
   });
 
-  it("T61: what the vendor told wins; what it left out beside it, and a told 0, are 0", () => {
+  it("T61: reported counts win; counts missing beside them, and reported zeros, are 0", () => {
     const request = requestOf("image-a", { prompt });
     const told = { inputTextTokens: 12, inputImageTokens: 0, outputImageTokens: 272 };
     expect(mediaUsage(request, told, { count: 1 }).usage).toEqual({
@@ -261,7 +264,7 @@ describe("images by the token", () => {
     expect(chargeOf(request, { outputImageTokens: 0 })).toBe(0n);
   });
 
-  it("T56 BILL-09: of a vendor that tells nothing, what was left to it costs what it became", () => {
+  it("T56 BILL-09: without reported usage, automatic size and quality cost what was produced", () => {
     const outputOf = (fields: object, as: ProducedFormat) => {
       const request = requestOf("image-a", { prompt, ...fields });
       const { usage } = mediaUsage(request, {}, { count: as.sizes.length, as });
@@ -282,7 +285,7 @@ describe("images by the token", () => {
       expect([size, outputOf({}, { sizes: [size] })]).toEqual([size, dearest]);
   });
 
-  it("T56: a vendor that tells nothing of its pictures does not make the call free", () => {
+  it("T56: a vendor that reports no image tokens does not make the call free", () => {
     const request = requestOf("image-a", { prompt });
     for (const told of [
       { inputTextTokens: 12, inputImageTokens: 0 },
@@ -297,7 +300,7 @@ describe("images by the token", () => {
   });
 });
 
-describe("bounds as a property", () => {
+describe("the bound of a random request", () => {
   const asks: fc.Arbitrary<ImageRequest | VideoRequest> = fc.oneof(
     fc
       .record({
@@ -338,7 +341,7 @@ describe("bounds as a property", () => {
       ),
   );
 
-  it("no usage within what was asked costs more than the reservation", () => {
+  it("covers any usage within the request", () => {
     fc.assert(
       fc.property(asks, fc.double({ min: 0, max: 1, noNaN: true }), (request, share) => {
         const most = mediaBound(request);

@@ -62,7 +62,7 @@ const names = Object.keys(families) as FamilyName[];
 describe.each(names)("%s", (family) => {
   const domains = mediaParameters(family);
 
-  it("tells every field of every form, and the files", () => {
+  it("has a domain for every field of every form, and for the files", () => {
     const { forms, files } = families[family];
     const fields = forms.flatMap((form) =>
       fieldsOf(families[family], form).map(({ name }) => name),
@@ -71,7 +71,7 @@ describe.each(names)("%s", (family) => {
     expect(Object.keys(domains).toSorted()).toEqual([...new Set(expected)].toSorted());
   });
 
-  it("each value of a domain is taken, each other is not", () => {
+  it("accepts each value of a domain, and no other", () => {
     let tried = 0;
     for (const form of families[family].forms) {
       for (const { name } of fieldsOf(families[family], form)) {
@@ -101,7 +101,7 @@ describe.each(names)("%s", (family) => {
     expect(tried).toBeGreaterThan(20);
   });
 
-  it("a default is in its own domain", () => {
+  it("has each default within its domain", () => {
     const isInside = ({ values, min, max, default: value }: ParameterDomain) =>
       typeof value === "number"
         ? value >= min! && value <= max!
@@ -114,8 +114,8 @@ describe.each(names)("%s", (family) => {
   });
 });
 
-describe("sizes", () => {
-  it("tell the presets and the grammar of others", () => {
+describe("the domain of size", () => {
+  it("has the presets and the grammar of other sizes", () => {
     expect(mediaParameters("image-a")["size"]).toEqual({
       type: "enum",
       values: ["1024x1024", "1536x1024", "1024x1536", "auto"],

@@ -40,7 +40,7 @@ describe.each(videoFamilies)("%s", (family) => {
     expect(refusalOf(family, fields)).toBe(refusal);
   });
 
-  it("the media list says the same as the dedicated fields", () => {
+  it("the media list means the same as the dedicated fields", () => {
     const references = Array.from({ length: 14 }, () => "reference_image");
     const pairs = [
       [{ media: asMedia("first_frame") }, { image: frame }],
@@ -85,16 +85,16 @@ describe.each(videoFamilies)("%s", (family) => {
     [{ partial_images: 1 }, "streaming_not_supported partial_images"],
     [{ stream: "maybe" }, "invalid_type stream"],
     [{ partial_images: -1 }, "integer_below_min_value partial_images"],
-  ])("%j is refused: %s", (fields, refusal) => {
+  ])("streaming with %j is refused: %s", (fields, refusal) => {
     expect(refusalOf(family, { prompt: "x", ...fields })).toBe(refusal);
   });
 
-  it("what asks for no streaming passes without a note", () => {
+  it("fields that ask for no streaming pass without a note", () => {
     const fields = { prompt: "x", stream: false, partial_images: 0 };
     expect(notesOf(family, fields)).toEqual([]);
   });
 
-  it("a bare string is refused with the form that is right", () => {
+  it("a bare string is refused with an example of the right form", () => {
     for (const [name, value] of [
       ["image", url],
       ["last_frame", url],
@@ -108,7 +108,7 @@ describe.each(videoFamilies)("%s", (family) => {
     }
   });
 
-  it("members of material that nobody reads are noted where they stand", () => {
+  it("unknown members of material are noted with their path", () => {
     const fields = { image: { url, detail: 1 }, media: [{ type: "last_frame", url, voice: "a" }] };
     expect(read(family, fields).notes.map(({ param }) => param)).toEqual([
       "image.detail",
@@ -117,7 +117,7 @@ describe.each(videoFamilies)("%s", (family) => {
   });
 });
 
-describe("the cap with material", () => {
+describe("the duration limit with material", () => {
   const references = { reference_images: frames(1) };
   const listed = { media: asMedia("reference_image") };
   const ends = { image: frame, last_frame: frame };
@@ -136,7 +136,7 @@ describe("the cap with material", () => {
     expect(above).toBe("duration_above_max duration");
   });
 
-  it("holds at the native endpoint too", () => {
+  it("also applies at the native endpoint", () => {
     const more = { form: "videos" } as const;
     expect(refusalOf("video-v1", { ...references, duration: 11 }, more)).toBe(
       "duration_above_max duration",
@@ -146,7 +146,7 @@ describe("the cap with material", () => {
 
 describe("aspect_ratio with a first frame", () => {
   it.each(["video-v1", "video-v1.5", "video-seconds"] as const)(
-    "%s: no effect, none is sent, and a given one is noted",
+    "%s ignores it: none is sent, and a given one is noted",
     (family) => {
       expect(requestOf(family, { image: frame })).not.toHaveProperty("aspectRatio");
       const { request, notes } = read(family, { image: frame, aspect_ratio: "1:1" });
@@ -155,14 +155,14 @@ describe("aspect_ratio with a first frame", () => {
     },
   );
 
-  it("video-tokens: the vendor chooses, unless the caller does", () => {
+  it("video-tokens leaves it to the vendor, unless the caller sets it", () => {
     expect(requestOf("video-tokens", { image: frame })).not.toHaveProperty("aspectRatio");
     expect(requestOf("video-tokens", { image: frame, aspect_ratio: "1:1" }).aspectRatio).toBe(
       "1:1",
     );
   });
 
-  it("references keep their ratio", () => {
+  it("references keep their aspect_ratio", () => {
     expect(requestOf("video-v1", { reference_images: frames(2) }).aspectRatio).toBe("16:9");
   });
 });
@@ -191,14 +191,14 @@ describe("fields of other families", () => {
     ["video-v1", "videos", "media", "not a field of this endpoint, dropped"],
     ["video-seconds", "tasks", "generate_audio", "not supported by this model, dropped"],
   ] as const)(
-    "%s on %s: the note of %s says where the model's own field is",
+    "%s on %s: the note about %s names the model's own field, if there is one",
     (family, form, name, detail) => {
       const { notes } = read(family, { prompt: "x", [name]: false }, { form });
       expect(notes).toEqual([{ param: name, kind: "dropped", detail }]);
     },
   );
 
-  it("notes come in the caller's order", () => {
+  it("notes have the order of the caller's fields", () => {
     const fields = { zebra: 1, image: frame, aspect_ratio: "1:1", apple: 2 };
     expect(notesOf("video-v1", fields).map((note) => note.split(":")[0])).toEqual([
       "zebra",
@@ -207,15 +207,15 @@ describe("fields of other families", () => {
     ]);
   });
 
-  it("a file cannot be material", () => {
+  it("an uploaded file is refused as material", () => {
     const file = { name: "u", mediaType: "image/png", bytes: 1, width: 1, height: 1 } as const;
     const more = { images: [{ ...file, hasAlpha: false }], encoding: "multipart" } as const;
     expect(refusalOf("video-v1", { prompt: "x" }, more)).toBe("invalid_type image");
   });
 });
 
-describe("what else a request tells", () => {
-  it("every address, by the field it plays the part of, and no picture given in place", () => {
+describe("the addresses and the expiry of a request", () => {
+  it("include every address by the field that it stands for, and no inline picture", () => {
     const data = "data:image/png;base64,AAAA";
     expect(
       mediaAddresses(requestOf("video-v1", { image: frame, last_frame: { url: data } })),
@@ -229,7 +229,7 @@ describe("what else a request tells", () => {
     expect(mediaAddresses(requestOf("image-c", { prompt: "x" }))).toEqual([]);
   });
 
-  it("when the task expires: a day, or what a token-billed video asks for", () => {
+  it("are a day for a task, or the time that a token-billed video asks for", () => {
     expect(expirySeconds(requestOf("video-v1", { prompt: "x" }))).toBe(86_400);
     expect(expirySeconds(requestOf("task-image-1", { prompt: "x" }))).toBe(86_400);
     expect(expirySeconds(requestOf("video-tokens", { prompt: "x" }))).toBe(172_800);
