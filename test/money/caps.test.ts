@@ -86,7 +86,7 @@ const cases = layers.flatMap((layer) => windows.map((window) => ({ layer, window
 
 describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock }, (bench) => {
   it.each(cases)(
-    "CAP-01 CAP-03 CAP-05 CAP-06 CAP-09 T72: the $window cap of the $layer",
+    "CAP-01 CAP-03 CAP-05 CAP-06 CAP-09 T72: the $window cap of the $layer stops calls once it is reached, until its UTC reset",
     async ({ layer, window }) => {
       bench().up.answer(answering(usageOf(5, 0)));
       const limit = (await spentNano(bench(), layer, window)) + 2n * cent;
@@ -115,7 +115,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     },
   );
 
-  it("CAP-03: a soft cap that is set on a key in full use stops it there", async () => {
+  it("CAP-03: a soft cap that is set on a busy key stops it at the cap", async () => {
     bench().up.answer(answering(usageOf(5, 0)));
     for (let round = 0; round < 10; round += 1) {
       for (let count = 0; count < 5; count += 1) await expectServed(bench());
@@ -129,7 +129,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
   });
 
   it.each(layers)(
-    "CAP-05: a call that cost far more than its bound, and so spent the cap of the %s, is the last one, however fast the next comes",
+    "CAP-05: after a call that cost far more than its bound, and so spent the cap of the %s, the very next call is refused",
     async (layer) => {
       await bench().credit("10");
       for (let round = 0; round < 2; round += 1) {
@@ -146,7 +146,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     },
   );
 
-  it("CAP-02: the total cap is stopped by what was spent a year ago, and never resets", async () => {
+  it("CAP-02: the total cap counts what was spent a year ago, and never resets", async () => {
     bench().up.answer(answering(usageOf(5, 0)));
     await expectServed(bench());
     await bench().setCaps("key", { totalNano: await spentNano(bench(), "key", "total") });
@@ -155,7 +155,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     await bench().setCaps("key", null);
   });
 
-  it("CAP-04: an empty cap is no limit, and a cap of zero is a limit of nothing", async () => {
+  it("CAP-04: an empty cap is no limit, and a cap of zero refuses every call", async () => {
     bench().up.answer(answering(usageOf(5, 0)));
     await bench().setCaps("key", {
       totalNano: null,
@@ -170,7 +170,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     await expectServed(bench());
   });
 
-  it("CAP-09: where all layers have run out, the workspace is named first, then the member, then the key", async () => {
+  it("CAP-09: if all layers are used up, the refusal names the workspace first, then the member, then the key", async () => {
     bench().up.answer(answering(usageOf(5, 0)));
     for (const layer of layers) await bench().setCaps(layer, { dailyNano: 0n, monthlyNano: 0n });
     for (const layer of layers) {
@@ -180,7 +180,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     await expectServed(bench());
   });
 
-  it("CAP-07: a large reservation that runs does not count against a soft cap, and does against a hard one", async () => {
+  it("CAP-07: a large running reservation counts against a hard cap, and not against a soft one", async () => {
     let end = (): void => undefined;
     bench().up.answer((request, response) => {
       if (request.body["max_tokens"] === 1) return answering(usageOf(5, 0))(request, response);
@@ -203,7 +203,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     await bench().setCaps("key", null);
   });
 
-  it("CAP-08: what upstream errors may have cost does not count", async () => {
+  it("CAP-08: calls that fail upstream do not count", async () => {
     await bench().setCaps("key", { totalNano: (await spentNano(bench(), "key", "total")) + cent });
     bench().up.answer(json({ error: { message: "out of order" } }, 500));
     for (let count = 0; count < 3; count += 1) {
@@ -218,7 +218,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
   });
 
   it.each(layers)(
-    "T63 T65 T66: fifty calls at once under a hard cap of the %s for ten: ten get in, and ten again after those left",
+    "T63 T65 T66: exactly ten of fifty simultaneous calls fit under a hard cap of the %s, and ten again after those left",
     async (layer) => {
       const reserved = cent + 100_000n; // a cent and one token
       const limit = (await spentNano(bench(), layer, "daily")) + 10n * reserved;
@@ -251,7 +251,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     },
   );
 
-  it("T69: what a cap refused leaves no trace in it: raised by one call, it lets one more call in", async () => {
+  it("T69: refused calls leave nothing in a cap: raised by one call, it admits one more", async () => {
     bench().up.answer(answering(usageOf(5, 0)));
     const spent = await spentNano(bench(), "key", "total");
     await bench().setCaps("key", { totalNano: spent, hard: true });
@@ -263,7 +263,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     await bench().setCaps("key", null);
   });
 
-  it("the key itself tells its caps, spend, remainder and resets", async () => {
+  it("GET /v1/key shows the key's caps, spend, remainder and resets", async () => {
     const daily = await spentNano(bench(), "key", "daily");
     const limit = daily + 5n * cent;
     await bench().setCaps("key", { dailyNano: limit });

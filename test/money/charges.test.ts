@@ -55,7 +55,7 @@ async function rowOf({ path, model, body, answer }: Charge) {
 const picturePng = (await picture()).toString("base64");
 const table = [...toldCharges(picturePng), ...taskCharges];
 
-describe("the charge", () => {
+describe("the charge of a call", () => {
   it.each(table)("BILL-01 T53 T55: $name ($source)", async (charge) => {
     const row = await rowOf(charge);
     expect(row).toMatchObject({ status: "succeeded", cost: formatUsd(charge.nano) });
@@ -73,7 +73,7 @@ describe("the charge", () => {
     expect(entry!.nano).toBe(charge.nano);
   });
 
-  it.each([false, true])("usage has every count that was charged (summed: %s)", async (summed) => {
+  it.each([false, true])("is in usage with every count (summed: %s)", async (summed) => {
     if (summed) await foldUsage(gateway.database);
     const { data } = (await gateway.admin("GET", "/usage?group_by=model")).json as {
       data: Record<string, unknown>[];

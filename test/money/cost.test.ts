@@ -57,7 +57,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     await expectCost(bench(), () => bench().post(row.streamPath ?? row.path, body), row);
   });
 
-  it("T64: a call above the long-context mark costs the dear tier for all of its tokens", async () => {
+  it("T64: a call above the long-context threshold costs the higher tier for all of its tokens", async () => {
     const call = () =>
       bench().post("/v1/chat/completions", {
         model: "acme/long",
@@ -69,7 +69,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     await expectCost(bench(), call, { costNano: 200_001n * 2_000n + 1_000n * 6_000n });
   });
 
-  it("T61: a usage of zero is a usage: nothing but the price per call is charged, and nothing is estimated", async () => {
+  it("T61: a usage of zero charges only the price per call, and nothing is estimated", async () => {
     const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
     for (const stream of [false, true]) {
       bench().up.answer(answering(zero, ["A text that would cost something if it were counted."]));
@@ -86,7 +86,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     }
   });
 
-  it("an answer without usage is charged by the tokens of its text, and the row says so", async () => {
+  it("an answer without usage is charged by the tokens of its text, and the log says so", async () => {
     for (const stream of [false, true]) {
       bench().up.answer(answering(undefined, ["Hello", " there"]));
       const response = await bench().post("/v1/chat/completions", {
@@ -104,7 +104,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     }
   });
 
-  it("T44 T48: a messages stream whose vendor told no usage ends with the output that is charged", async () => {
+  it("T44 T48: a messages stream without reported usage ends with the output tokens that are charged", async () => {
     const row = rows.find(({ path }) => path === "/v1/messages")!;
     const frames = row.stream.replaceAll(/,?"usage":\{(?:[^{}]|\{[^{}]*\})*\}/g, "");
     const cut = frames.slice(0, frames.indexOf("event: message_delta"));
@@ -121,7 +121,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     }
   });
 
-  it("BILL-22 T60: an upstream's error text is not output: whatever it answers, nothing is charged and the hold is gone", async () => {
+  it("BILL-22 T60: an upstream's error text is not output: nothing is charged, and the hold is released", async () => {
     const long = "The engine is overloaded, please try again later. ".repeat(200);
     const failures = [
       { answer: json({ error: { message: long } }, 500), status: 502 },
@@ -154,7 +154,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     await bench().expectClean();
   });
 
-  it("T64: parallel long calls are admitted at their dear tier, and never pass a hard cap together", async () => {
+  it("T64: parallel long calls are reserved at the higher tier, and never exceed a hard cap together", async () => {
     const long = "x".repeat(900_000); // about 300,000 tokens: 0.60 USD at the long-context tier, 0.30 at the other
     const spent = parseUsd((await bench().keySpend()).total);
     await bench().setCaps("key", { totalNano: spent + parseUsd("1.90"), hard: true });
@@ -193,7 +193,7 @@ describeGateways("the cost of a call", { config }, (bench) => {
     await bench().expectClean();
   });
 
-  it("BILL-02: a call moves the ledger of its key's workspace, and no other", async () => {
+  it("BILL-02: a call changes the ledger of its key's workspace and no other", async () => {
     bench().up.answer(json(completion(usageOf(10, 10))));
     const other = await bench().addWorkspace("5");
     await bench().availableNano();

@@ -100,7 +100,7 @@ describeGateways("clients that leave", { config }, (bench) => {
   afterEach(() => bench().expectClean());
 
   it.each([{ stream: false }, { stream: true }])(
-    "T62: before the upstream's head ($stream): the upstream is closed at once, nothing is charged",
+    "T62: pay nothing before the upstream's head ($stream), and the upstream request is aborted at once",
     async ({ stream }) => {
       bench().up.answer(() => undefined);
       const call = await start(bench(), "/v1/chat/completions", talk({ stream }));
@@ -113,7 +113,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     },
   );
 
-  it("T62: while its reservation waits for the database: the upstream never hears of the call", async () => {
+  it("T62: pay nothing while the reservation waits for the database, and no upstream is called", async () => {
     const { database } = bench();
     const before = await bench().rowIds();
     const heard = bench().up.requests.length;
@@ -131,7 +131,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     expect(bench().up.requests).toHaveLength(heard);
   });
 
-  it("T62: after the head and before any frame: nothing is charged", async () => {
+  it("T62: pay nothing after the head and before any frame", async () => {
     bench().up.answer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
     });
@@ -146,7 +146,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     ["tells usage at the end", ""],
     ["tells zeros before the end", usageFrame(usageOf(0, 0))],
   ])(
-    "BILL-21 T62: after some frames of a vendor that %s: input estimate and what arrived",
+    "BILL-21 T62: pay for the estimated input and the received output of a vendor that %s",
     async (_name, told) => {
       bench().up.answer((_request, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
@@ -167,7 +167,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     },
   );
 
-  it("BILL-21 T62: after some frames of a vendor that told its input first: that input, and what arrived", async () => {
+  it("BILL-21 T62: pay for the reported input and the received output of a vendor that reported its input first", async () => {
     const event = (type: string, fields: object) =>
       `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
     const message = {
@@ -203,7 +203,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     });
   });
 
-  it("T62: during the last frames, usage told: that usage is charged", async () => {
+  it("T62: pay for the reported usage if they leave during the last frames", async () => {
     bench().up.answer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(delta("The end") + finishFrame + usageFrame(usage));
@@ -218,7 +218,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     });
   });
 
-  it("T62: a whole answer cut in its middle: input estimate and the text that arrived", async () => {
+  it("T62: pay for the estimated input and the received text of a whole answer that was cut", async () => {
     const text = JSON.stringify(completion(usage, "The quick brown fox jumps over the lazy dog"));
     bench().up.answer((_request, response) => {
       response.writeHead(200, {
@@ -239,7 +239,7 @@ describeGateways("clients that leave", { config }, (bench) => {
   });
 
   it.each([{ stream: false }, { stream: true }])(
-    "T62: a provider that bills on regardless is drained (stream: $stream): its real usage is charged",
+    "T62: pay for the real usage of a provider that is drained because it bills on (stream: $stream)",
     async ({ stream }) => {
       let end = (): void => undefined;
       bench().up.answer((request, response) => {
@@ -266,7 +266,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     },
   );
 
-  it("T62: a drained provider is drained even where the client stopped reading before it left", async () => {
+  it("T62: pay for the real usage of a drained provider even if they stopped reading before they left", async () => {
     const piece = "x".repeat(64 * 1024);
     let paused = false;
     bench().up.answer(async (_request, response) => {
@@ -289,7 +289,7 @@ describeGateways("clients that leave", { config }, (bench) => {
     });
   });
 
-  it("T62: clients that leave at any moment: every call ends with one entry that the log agrees with", async () => {
+  it("T62: get one ledger entry for each call, which agrees with the log, whenever they leave", async () => {
     bench().up.answer(async (request, response) => {
       await sleep(Math.random() * 40);
       if (request.body["stream"] !== true) return answering(usage)(request, response);

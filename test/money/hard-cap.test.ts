@@ -19,7 +19,7 @@ const isClosedIdle = (error: unknown): boolean =>
   ["ECONNRESET", "UND_ERR_SOCKET"].includes((error.cause as { code?: string }).code ?? "");
 
 describeGateways(`a key that may spend ${callers / 1_000} dollars`, { config }, (bench) => {
-  it(`T63: ${callers} calls at once under a hard cap never charge more than the cap, and use nearly all of it`, async () => {
+  it(`T63: ${callers} simultaneous calls under a hard cap never charge more than the cap, and use nearly all of it`, async () => {
     const spent = async () =>
       (await readSpend(bench().database, bench().workspaceId, { layer: "key", id: bench().keyId }))
         .total;

@@ -24,7 +24,7 @@ async function call(bench: Bench): Promise<Socket> {
 describeGateways("clients that hold the vendor back", { config }, (bench) => {
   afterEach(() => bench().expectClean());
 
-  it("BILL-21 T62: until the call's time is over: what arrived is charged, and the provider is not to blame", async () => {
+  it("BILL-21 T62: pay for what arrived when the call times out, and the provider is not blamed", async () => {
     bench().up.answer(async (_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       for (;;) {

@@ -62,7 +62,7 @@ describeGateways("pictures by a vendor's tool", { config }, (bench) => {
   };
 
   it.each([false, true])(
-    "BILL-01 T55: their tokens are charged at their own rates (stream: %s)",
+    "BILL-01 T55: are charged by their tokens at their own rates (stream: %s)",
     async (stream) => {
       const { entry, row } = await ask("draws", responseWith(imageGen), stream);
       expect(entry).toMatchObject({ kind: "charge", amount_nano: tokensNano + imagesNano });
@@ -80,13 +80,13 @@ describeGateways("pictures by a vendor's tool", { config }, (bench) => {
     },
   );
 
-  it("BILL-01: a price without these rates charges the answer's own tokens, and the log has the counts", async () => {
+  it("BILL-01: are not charged without such rates, and the log has their counts", async () => {
     const { entry, row } = await ask("plain", responseWith(imageGen), false);
     expect(entry).toMatchObject({ amount_nano: tokensNano });
     expect(row.usage).toMatchObject({ imageToolOutputTokens: 4_160 });
   });
 
-  it("T51: an answer without a picture has no such counts; more pictures in than tokens in are cut to them", async () => {
+  it("T51: have no counts in an answer without a picture, and no more image tokens than input tokens", async () => {
     const none = { ...imageGen, input_tokens: 0, output_tokens: 0 };
     const { entry, row } = await ask("draws", responseWith(none), true);
     expect(entry).toMatchObject({ amount_nano: tokensNano });
@@ -100,7 +100,7 @@ describeGateways("pictures by a vendor's tool", { config }, (bench) => {
     expect(cut.entry).toMatchObject({ amount_nano: tokensNano + 10n * 8_000n });
   });
 
-  it("CAP-03: a picture is set aside with a call that may make one", async () => {
+  it("CAP-03: are reserved with a call that may make one", async () => {
     const spent = parseUsd((await bench().keySpend()).total);
     await bench().setCaps("key", { totalNano: spent + 10_000n * 30_000n, hard: true });
     const refused = await bench().post("/v1/responses", { ...body, model: "acme/draws" });

@@ -43,7 +43,7 @@ describeGateways("an odd usage", { config }, (bench) => {
     }
   });
 
-  it("T51: parts larger than their whole are cut to it: no token is billed twice, none negatively", async () => {
+  it("T51: parts larger than their total are cut to it: no token is billed twice or negatively", async () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 20,

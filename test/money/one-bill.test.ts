@@ -62,7 +62,7 @@ const csv = async (path: string): Promise<Row[]> => {
   return csvRows(await (await fetch(`${traffic.gateway.url}/admin/v1${path}`, { headers })).text());
 };
 
-it("BILL-01: the log has each call once, and its costs are the charges of the ledger", () => {
+it("BILL-01: the request log has each call once, and its costs add up to the ledger's charges", () => {
   expect(log.length).toBeGreaterThan(100);
   expect(new Set(log.map(({ id }) => id as string)).size).toBe(log.length);
   expect(charged).toBeGreaterThan(0n);
@@ -90,7 +90,7 @@ it("the price lines of each call add up to its cost, and its entry is the one th
   }
 });
 
-it("CAP-01: balance, workspace, members and keys have spent what the ledger charged them", async () => {
+it("CAP-01: balance, workspaces, members and keys show the spend that the ledger charged", async () => {
   for (const { id } of [traffic.home, traffic.away]) {
     const { charged: told, credits, available } = await get(`/workspaces/${id}/balance`);
     expect(parseUsd(told as string)).toBe(byScope.get(id));
@@ -116,7 +116,7 @@ it("CAP-01: balance, workspace, members and keys have spent what the ledger char
   }
 });
 
-it("the price lines stay when every price has changed, and every model of before is gone", async () => {
+it("the price lines stay when every price has changed and every earlier model is gone", async () => {
   const { directory } = traffic.gateway;
   const config = changed("http://127.0.0.1:1")
     .replaceAll(/: "(?=[\d.]+")/g, ': "1')
@@ -142,7 +142,7 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
     await foldUsage(traffic.gateway.database, () => (left -= 1) >= 0, ["team", "end_user"], 50);
   });
 
-  it("usage adds up to the ledger and the log, however it is cut", async () => {
+  it("usage adds up to the ledger and the log, by any grouping", async () => {
     const queries = ["hour", "day", "total"].flatMap((granularity) => [
       `granularity=${granularity}&tz_offset=5`,
       ...[...groups, ...(granularity === "hour" ? [] : tagGroups)].map(
@@ -208,7 +208,7 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
   });
 });
 
-it("CSV and exports have the rows and the sums of the API", async () => {
+it("CSV and exports have the same rows and sums as the API", async () => {
   const requests = await csv(`/requests?${period}`);
   expect(requests.map(({ id }) => id as string)).toEqual(log.map(({ id }) => id as string));
   expect(sum(requests)).toBe(charged);

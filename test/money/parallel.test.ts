@@ -52,7 +52,7 @@ function countRefused(calls: readonly Promise<Response>[]): () => number {
 }
 
 describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
-  it("BILL-23 T63: credit for a hundred serves exactly a hundred; the others are refused before anyone upstream hears of them", async () => {
+  it("BILL-23 T63: exactly a hundred are served with credit for a hundred; the others are refused before any upstream request", async () => {
     const other = await bench().addWorkspace("1");
     const headers = { authorization: `Bearer ${other.key}` };
     bench().up.answer(answering(usage));
@@ -109,7 +109,7 @@ describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
     await bench().expectClean();
   });
 
-  it("KEY-13: a key revoked while its call runs: the call ends and is charged, and the next one fails", async () => {
+  it("KEY-13: a call whose key is revoked while it runs ends and is charged, and the next one fails", async () => {
     const up = heldBack(answering(usage));
     bench().up.answer(up.answer);
     const other = await bench().addWorkspace("1");
@@ -144,7 +144,7 @@ describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
       });
   });
 
-  it("T85: more open streams than database connections: all run at once, and all are charged", async () => {
+  it("T85: more open streams than database connections all run at once, and all are charged", async () => {
     const streams = inForm(40, 120);
     const ends: (() => void)[] = [];
     bench().up.answer((_request, response) => {
@@ -191,7 +191,7 @@ describe("two gateways on one PostgreSQL", () => {
     await up.close();
   });
 
-  it("BILL-23 T63: what both spend in parallel from one balance stays exact", async () => {
+  it("BILL-23 T63: serve in parallel exactly what one balance covers", async () => {
     const [first, second] = nodes as [GatewayUnderTest, GatewayUnderTest];
     const headers = { authorization: `Bearer ${key}` };
     up.answer(answering(usage));
@@ -229,7 +229,7 @@ describe("two gateways on one PostgreSQL", () => {
     expect(await verifyLedger(second.database)).toEqual([]);
   });
 
-  it("KEY-11 KEY-13 T73: a key revoked on one node fails at once on the other, whose running call is still charged", async () => {
+  it("KEY-11 KEY-13 T73: refuse a revoked key at once on both, and still charge the call that runs", async () => {
     const [first, second] = nodes as [GatewayUnderTest, GatewayUnderTest];
     const headers = { authorization: `Bearer ${key}` };
     const upstream = heldBack(answering(usage));

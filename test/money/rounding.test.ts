@@ -27,9 +27,12 @@ describeGateways("fractions of a nano-dollar", { config }, (bench) => {
   );
 });
 
-it.each(["README.md", "docs/configuration.md"])("BILL-04: %s tells in which direction", (page) => {
-  const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
-  expect(text.replaceAll(/\s+/g, " ")).toMatch(
-    /rounded(?:,)? up(?:,)? (?:once, )?to a whole nano-dollar/,
-  );
-});
+it.each(["README.md", "docs/configuration.md"])(
+  "BILL-04: %s says in which direction costs are rounded",
+  (page) => {
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), "utf8");
+    expect(text.replaceAll(/\s+/g, " ")).toMatch(
+      /rounded(?:,)? up(?:,)? (?:once, )?to a whole nano-dollar/,
+    );
+  },
+);

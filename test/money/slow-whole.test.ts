@@ -32,7 +32,7 @@ const late: Answer = (_request, response) =>
   );
 
 describeGateways("a provider that needs its time", { config }, (bench) => {
-  it("BILL-22: is waited for as long as the tokens of a whole answer may take, and no other one is asked", async () => {
+  it("BILL-22: is waited for as long as the tokens of a whole answer may take, and no other provider is asked", async () => {
     bench().up.answer(late);
     const body = { ...talk({ max_tokens: 8_192 }), model: "acme/talk:@price" };
     const answered = await bench().post("/v1/chat/completions", body);
@@ -41,7 +41,7 @@ describeGateways("a provider that needs its time", { config }, (bench) => {
     expect(await bench().entry(idOf(answered))).toMatchObject({ amount_nano: 8_010_000n });
   });
 
-  it("is left for the next one where it begins no stream, or no short answer", async () => {
+  it("is left for the next provider if it is late to begin a stream or a short answer", async () => {
     bench().up.answer(late);
     for (const more of [{ max_tokens: 8_192, stream: true }, { max_tokens: 16 }]) {
       const body = { ...talk(more), model: "acme/talk:@price" };
@@ -55,7 +55,7 @@ describeGateways("a provider that needs its time", { config }, (bench) => {
   });
 });
 
-it("the wait for a whole answer grows by itself for each 4,096 tokens that it may have", () => {
+it("the timeout of a whole answer grows by itself for each 4,096 tokens that it may have", () => {
   expect(wholeTimeouts(defaultTimeouts, 0)).toEqual(defaultTimeouts);
   expect(wholeTimeouts(defaultTimeouts, 4_096)).toMatchObject({ firstByteMs: 240_000 });
   expect(wholeTimeouts(defaultTimeouts, 32_768)).toMatchObject({ firstByteMs: 1_080_000 });

@@ -27,7 +27,7 @@ const nano = 400n * 2_000n + 600n * 40_000n + 200n * 10_000n + 200n * 80_000n + 
 
 describeGateways("sound and pictures", { config }, (bench) => {
   it.each([false, true])(
-    "BILL-01 T55: their tokens are charged at their own rates (stream: %s)",
+    "BILL-01 T55: are charged at their own rates (stream: %s)",
     async (stream) => {
       bench().up.answer(answering(usage));
       const response = await bench().post("/v1/chat/completions", talk({ stream }));
@@ -41,7 +41,7 @@ describeGateways("sound and pictures", { config }, (bench) => {
     },
   );
 
-  it("MODELS-08: the model's pricing has a row for each", async () => {
+  it("MODELS-08: have a row each in the model's pricing", async () => {
     const { data } = (await (await bench().get("/v1/models")).json()) as {
       data: { pricing: { billable: string; price_usd: string }[] }[];
     };
@@ -56,7 +56,7 @@ describeGateways("sound and pictures", { config }, (bench) => {
     );
   });
 
-  it("T64: what a call sets aside takes sound in only where its input has media", async () => {
+  it("T64: are reserved for: audio input only if the input has media", async () => {
     const boundOf = async (content: unknown): Promise<number> => {
       const messages = [{ role: "user", content }];
       const response = await bench().post(
@@ -94,11 +94,11 @@ it.each([
   ["as much below sound as cached text is below text", rates("0.03", "1"), 396_000n],
   ["what sound costs, where cached text is no cheaper than text", rates("0.3", "1"), 720_000n],
   ["what the cache costs, where sound has no rate", rates("0.03"), 165_000n],
-])("BILL-01 T53: sound from a cache costs %s", (_what, price, costNano) => {
+])("BILL-01 T53: cached audio costs %s", (_what, price, costNano) => {
   expect(priceUsage(price, cached)).toBe(costNano);
 });
 
-it("cached sound is told in the usage of generateContent, and read from it", () => {
+it("cached audio is written to the usage of generateContent, and read from it", () => {
   const wire = encodeUsage(cached);
   expect(wire).toMatchObject({
     cacheTokensDetails: [

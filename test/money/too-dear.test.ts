@@ -78,7 +78,7 @@ describeGateways("a bound above what a call may cost", { config }, (bench) => {
     },
   );
 
-  it("one that may cost as much as a call may is judged by the balance", async () => {
+  it("a call at the limit is judged by the balance", async () => {
     bench().up.answer(answering(usageOf(1, 1)));
     const response = await bench().post(
       "/v1/chat/completions",
@@ -95,7 +95,7 @@ const log = { ...silentLog, error: (fields: object) => void faults.push(fields) 
 
 describeGateways("a call that came to more than one call may cost", { config, log }, (bench) => {
   it.each([false, true])(
-    "BILL-01: its caller keeps the answer, it is charged the most, and the log has both amounts (stream: %s)",
+    "BILL-01: is answered and charged the maximum, and the log has both amounts (stream: %s)",
     async (stream) => {
       // 18,000,000 dollars: the vendor reports more output than was requested.
       bench().up.answer(answering(usageOf(1, 20_000)));

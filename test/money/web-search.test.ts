@@ -199,7 +199,7 @@ describeGateways("web searches", { config }, (bench) => {
     }
   });
 
-  it("BILL-01: searches and the call itself cost the same in a tier of long calls that does not say them", async () => {
+  it("BILL-01: searches and the request price stay the same in a long-context tier that does not set them", async () => {
     bench().up.answer(json(message));
     const answered = await bench().post(messages.path, { ...messages.body, model: "acme/long" });
     expect({ status: answered.status, text: await answered.text() }).toMatchObject({ status: 200 });
@@ -207,7 +207,7 @@ describeGateways("web searches", { config }, (bench) => {
     expect(await bench().entry(idOf(answered))).toMatchObject({ amount_nano });
   });
 
-  it("BILL-01: an answer without a search is charged its tokens, though it could have searched", async () => {
+  it("BILL-01: an answer without a search is charged only its tokens, although it could have searched", async () => {
     const { usage, ...whole } = chat.whole;
     bench().up.answer(json({ ...whole, usage: { ...usage, server_tool_use: null } }));
     const answered = await bench().post(chat.path, chat.body);
@@ -217,7 +217,7 @@ describeGateways("web searches", { config }, (bench) => {
     expect(logged).not.toHaveProperty("webSearches");
   });
 
-  it("T51: more searches than any answer needs are a fault of the vendor, and not charged", async () => {
+  it("T51: an impossible number of searches is not charged", async () => {
     const usage = { ...messagesUsage, server_tool_use: { web_search_requests: 1e6 } };
     bench().up.answer(json({ ...message, usage }));
     const answered = await bench().post(messages.path, messages.body);
@@ -225,7 +225,7 @@ describeGateways("web searches", { config }, (bench) => {
     expect(await bench().entry(idOf(answered))).toMatchObject({ amount_nano: tokensNano });
   });
 
-  it("CAP-03: searches are set aside with their call; a bound of the caller's own makes that less", async () => {
+  it("CAP-03: searches are reserved with their call, and the caller's own limit lowers that", async () => {
     const spent = parseUsd((await bench().keySpend()).total);
     // The cap covers four searches. A call without a bound is assumed to need ten.
     await bench().setCaps("key", { totalNano: spent + 40_000_000n, hard: true });
@@ -239,7 +239,7 @@ describeGateways("web searches", { config }, (bench) => {
     await bench().expectClean();
   });
 
-  it("BILL-23: a bound that no answer reaches sets aside what is charged at most, and is no error of the gateway's", async () => {
+  it("BILL-23: an enormous search limit reserves only what can be charged, and the refusal is a 402", async () => {
     const [tool] = messages.body.tools;
     const tools = [{ ...tool, max_uses: 1_000_000_000 }];
     const refused = await bench().post(messages.path, { ...messages.body, tools });
@@ -277,7 +277,7 @@ describeGateways("web searches", { config }, (bench) => {
       last: "srv_2",
     },
   ])(
-    "T47: a stream of $name that its caller left is charged the searches that were seen",
+    "T47: a stream of $name whose caller left is charged the searches that were seen",
     async (row) => {
       const { path, body, begun, last } = row;
       bench().up.answer((_request, answer) => {
