@@ -16,7 +16,7 @@ it.each([
   ["without charges", asks, away, []],
   ["with charges, of an account that others lock", charges, locked, []],
   ["with charges", charges, away, ["charges could not be written; they are sent again"]],
-])("a batch that failed, %s", async (_what, target, error, said) => {
+])("a failed batch %s has the expected log lines", async (_what, target, error, said) => {
   const lines: string[] = [];
   const observed: unknown[] = [];
   const watch = watchBatches({

@@ -17,7 +17,7 @@ function startWatch(expiresMs: () => number | undefined) {
   return { clock, lines, look: createCertificateWatch({ ownTls: { expiresMs }, clock, log }) };
 }
 
-it("a certificate is told of once a day from 14 days before, as an error when it is over, and another one anew", () => {
+it("an expiring certificate is logged once a day from 14 days before, as an error after its end, and another one anew", () => {
   let expiresMs: number | undefined = startMs + 20 * dayMs;
   const { clock, lines, look } = startWatch(() => expiresMs);
   const linesOfDays = (days: number): object[] => {
@@ -49,7 +49,7 @@ it("a certificate is told of once a day from 14 days before, as an error when it
   expect(linesOfDays(2)).toEqual([]);
 });
 
-it("what a clock said that ran ahead keeps nothing back once it has been set back", () => {
+it("a clock that ran ahead and was set back delays no later log line", () => {
   const { clock, lines, look } = startWatch(() => startMs + 10 * dayMs);
   clock.advance(400 * dayMs);
   look();

@@ -8,7 +8,7 @@ import { eventually } from "../support/patience.ts";
 const startMs = Date.UTC(2026, 10, 27);
 
 it.each([3_600_000, -3_600_000])(
-  "a clock that is %i ms off is told, and a moment's difference is not",
+  "a clock that is %i ms off is logged once, and a difference of 29 seconds is not",
   async (ms) => {
     const own = manualClock(startMs);
     const shared = manualClock(startMs);

@@ -53,7 +53,7 @@ it.each([
     ) as string,
   ],
   [true, expect.stringContaining("database/server.log") as string],
-])("a server that is away is said once, with what helps (our own: %s)", async (isOwn, fix) => {
+])("an unreachable server is logged once, with advice (our own: %s)", async (isOwn, fix) => {
   const end = watch(isOwn);
   await severalLooks();
   expect(lines).toEqual([]);
@@ -67,7 +67,7 @@ it.each([
   expect(lines).toMatchObject([{ msg: away, fix, seconds: 0 }, { msg: back }]);
 });
 
-it("our own server whose disk is full is not said to be started again: room has to be made", async () => {
+it("for our own server with a full disk the advice is to free the disk, not to restart", async () => {
   const full = Object.assign(new Error("could not write init file"), { code: "53100" });
   const refusing: Database = { ...database, query: () => Promise.reject(full) };
   const log = { info: keep, error: keep };
@@ -77,7 +77,7 @@ it("our own server whose disk is full is not said to be started again: room has 
   expect(lines).toMatchObject([{ msg: away, fix: "free its disk: it is full" }]);
 });
 
-it("a server that is read-only is said too", async () => {
+it("a read-only server is logged too", async () => {
   const setting = async (sql: string): Promise<void> => {
     await database.query(sql);
     await database.query("select pg_reload_conf()");

@@ -22,7 +22,7 @@ function proportionalBytes(pid: number): number {
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)![1]) * 1024;
 }
 
-describe("the very first start", () => {
+describe("the first start", () => {
   let dataDir: string;
   let first: KeptProcess;
   let answered: { stdout: string };
@@ -59,7 +59,7 @@ describe("the very first start", () => {
     },
   );
 
-  it("says where it listens, who the administrator is, a key, its credit, and a call", () => {
+  it("prints its address, the administrator, a key, its credit, and a call", () => {
     const { banner, url } = first;
     expect(banner).toMatch(/Tollgate is ready at http:\/\/127\.0\.0\.1:\d+ \(in \d+\.\d s\)/);
     expect(banner).toContain(`${url}/docs`);
@@ -73,7 +73,7 @@ describe("the very first start", () => {
     expect(parseKey(key)).toBeDefined();
   });
 
-  it("the curl line, run by a shell as it is printed, is answered with 200", () => {
+  it("prints a curl line that a shell runs with status 200", () => {
     expect(answered.stdout).toMatch(/^HTTP\/1\.1 200 /);
     const body = JSON.parse(/\r?\n\r?\n(\{.*)/s.exec(answered.stdout)![1]!) as {
       choices: { message: { content: string } }[];
@@ -81,7 +81,7 @@ describe("the very first start", () => {
     expect(body.choices[0]?.message.content).toMatch(/\w/);
   });
 
-  it("the master key and the data are its user's alone", () => {
+  it("makes the master key and the data readable by its user only", () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     expect(statSync(join(dataDir, "master-key")).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(dataDir, "master-key"), "utf8")).toMatch(/^[\w+/=-]{44}\n$/);
@@ -102,7 +102,7 @@ describe("the very first start", () => {
     expect(second.printed()).toBe("");
   });
 
-  it("the stopped gateway's books are in order", async () => {
+  it("the stopped gateway's ledger has no difference", async () => {
     const verified = await tollgate(["verify"], { TOLLGATE_DATA_DIR: dataDir });
     expect(verified).toMatchObject({ code: 0, stdout: "no difference\n" });
   });

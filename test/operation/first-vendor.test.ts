@@ -65,7 +65,7 @@ describe("a first start with a configuration file", () => {
     },
   );
 
-  it("TOLLGATE_INITIAL_CREDIT is what there is to spend; with 0 the first call says what is missing", async () => {
+  it("TOLLGATE_INITIAL_CREDIT sets the first credit; with 0 the first call gets 402", async () => {
     const file = config("openai", "openai/v1", "chat_completions");
     const some = await startTestGateway({
       config: file,

@@ -88,8 +88,8 @@ async function hangUp(): Promise<Line[]> {
   return lines().slice(before);
 }
 
-describe("one process", () => {
-  it("takes the key of a provider from its file as it is now, of the configuration and of the environment", async () => {
+describe("SIGHUP to one process", () => {
+  it("reloads the keys of providers from their files, for the configuration and for the environment", async () => {
     expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
     expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-one");
     writeFileSync(environment.HOUSE_KEY_FILE, "sk-two\n");
@@ -107,7 +107,7 @@ describe("one process", () => {
     expect(gateway.printed()).not.toMatch(/sk-(?:two|openai)/);
   });
 
-  it("says by name what waits for a restart", async () => {
+  it("names the settings that wait for a restart", async () => {
     writeFileSync(environment.TOLLGATE_METRICS_TOKEN_FILE, "metrics-two");
     const settings = "limits: { body_mb: 1 }\nserver: { keep_alive_s: 620 }\n";
     writeFileSync(environment.TOLLGATE_CONFIG, config(settings));
@@ -123,7 +123,7 @@ describe("one process", () => {
     expect((await asked("metrics-two")).status).toBe(401);
   });
 
-  it("a wrong file, or a secret that is gone, changes nothing and is named; the right one after it counts", async () => {
+  it("changes nothing if a file is wrong or a secret is gone, and names it; a later valid file is used", async () => {
     writeFileSync(environment.HOUSE_KEY_FILE, "sk-three");
     writeFileSync(environment.TOLLGATE_CONFIG, config("limits: { body_mb: many }\n"));
     expect((await hangUp())[0]).toMatchObject({
@@ -155,32 +155,29 @@ const signalsCaught = (pid: number): bigint => {
   return BigInt(`0x${/SigCgt:\s*(\w+)/.exec(status)![1]}`);
 };
 
-it.skipIf(process.platform !== "linux")(
-  "one that comes during the start waits for its end",
-  async () => {
-    const dataDir = await preparedDataDir();
-    const child = spawn(process.execPath, [main, "serve"], {
-      env: { ...process.env, PORT: "0", TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "info" },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let printed = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (bytes: Buffer) => (printed += bytes.toString()));
-    await expect.poll(() => signalsCaught(child.pid!) & 1n, { interval: 1 }).toBe(1n);
-    expect(printed).toBe("");
-    child.kill("SIGHUP");
-    await expect.poll(() => printed).toMatch(/^curl .*/m);
-    await expect.poll(() => printed).toContain("the configuration was read again");
-    child.kill("SIGTERM");
-    expect(await once(child, "exit")).toEqual([0, null]);
-  },
-);
+it.skipIf(process.platform !== "linux")("a SIGHUP during the start waits for its end", async () => {
+  const dataDir = await preparedDataDir();
+  const child = spawn(process.execPath, [main, "serve"], {
+    env: { ...process.env, PORT: "0", TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: "info" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes: Buffer) => (printed += bytes.toString()));
+  await expect.poll(() => signalsCaught(child.pid!) & 1n, { interval: 1 }).toBe(1n);
+  expect(printed).toBe("");
+  child.kill("SIGHUP");
+  await expect.poll(() => printed).toMatch(/^curl .*/m);
+  await expect.poll(() => printed).toContain("the configuration was read again");
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
 
 let left: string | undefined;
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 
 it.skipIf(!hasScript || process.platform !== "linux")(
-  "a terminal that is closed ends it, for nobody could",
+  "a gateway ends when its terminal is closed",
   async () => {
     const dataDir = await preparedDataDir();
     const pidFile = at("pid");
@@ -205,7 +202,7 @@ it.skipIf(!hasScript || process.platform !== "linux")(
 );
 
 it.skipIf(!hasScript || process.platform !== "linux")(
-  "what nohup started outlives its terminal, on the directory that the one before left",
+  "a gateway started by nohup outlives its terminal, in the directory that the one before left",
   async () => {
     const dataDir = left ?? (await preparedDataDir());
     const [pidFile, output] = [at("nohup-pid"), at("nohup-output")];

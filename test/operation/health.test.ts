@@ -49,7 +49,7 @@ it("/healthz and /readyz need no key", async () => {
   });
 });
 
-it("/readyz of a first start waits for the workspace and the key that it makes", async () => {
+it("/readyz of a first start waits for the first workspace and key", async () => {
   const databaseUrl = await postgres.createMigrated();
   const holder = new Client({ connectionString: databaseUrl });
   await holder.connect();
@@ -90,7 +90,7 @@ it("/metrics counts calls, tokens, cost and durations", async () => {
   expect(text).toContain("process_resident_memory_bytes");
 });
 
-it("/metrics never holds a key, nor a name that callers can invent", async () => {
+it("/metrics never contains a key or a name that callers invent", async () => {
   for (const name of ["made/up-1", "made/up-2", `sandbox/chat:${"x".repeat(50)}`, gateway.key])
     await (await call(name)).text();
   const { text } = await read("/metrics");
@@ -100,7 +100,7 @@ it("/metrics never holds a key, nor a name that callers can invent", async () =>
   expect(text).toContain('model="unknown"');
 });
 
-it("/readyz is 503 while the database takes no writes, and asks it at most once a second", async () => {
+it("/readyz is 503 while the database takes no writes, and queries it at most once a second", async () => {
   const { database } = gateway;
   const at = async (): Promise<number> => {
     const rows = await database.query<{ id: string }>("select pg_current_xact_id()::text as id");
@@ -127,7 +127,7 @@ it("/readyz is 503 while the database takes no writes, and asks it at most once 
   await expect.poll(async () => (await read("/readyz")).status).toBe(200);
 });
 
-it("/readyz is 503 while the database is away, /healthz is not, and both come back by themselves", async () => {
+it("/readyz is 503 while the database is down, /healthz is not, and both recover by themselves", async () => {
   const outage = await postgres.outage("fast");
   await expect
     .poll(() => read("/readyz"))

@@ -150,7 +150,7 @@ const besideBytesKbMax = 50;
 
 // In the short form only a converted one.
 it.each(inForm(["/v1/messages"], ["/v1/chat/completions", "/v1/messages"]))(
-  "whole answers of %s that are waited for keep no more of their requests than the bytes",
+  "calls that wait for whole answers of %s keep no more of their requests than the bytes",
   async (path) => {
     const body = JSON.stringify({ ...common, stream: false, messages });
     const ask = async (count: number) => {

@@ -39,11 +39,11 @@ describe.runIf(canRename && hasBoth)("HOST=localhost", () => {
       signal: AbortSignal.timeout(20_000),
     });
 
-  it("listens sixteen times at each: so many new connections are taken in one round", () => {
+  it("listens sixteen times at each address, so that many new connections are accepted in one round", () => {
     expect(listenersOf(gateway.child.pid!, Number(new URL(gateway.url).port))).toBe(32);
   });
 
-  it("another program at one of its addresses is told: clients would reach that one", async () => {
+  it("is refused if another program has one of its addresses, because clients would reach that one", async () => {
     const other = createServer().listen(0, "::1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 it.skipIf(process.platform !== "linux" || !isLong)(
-  "with the key in the data directory: moved aside, SIGHUP, replaced; no call fails",
+  "a master key in the data directory is moved aside and replaced after SIGHUP, and no call fails",
   async () => {
     const gateway = (workers = await startWorkers());
     const file = join(gateway.dataDir, "master-key");

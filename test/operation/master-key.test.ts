@@ -46,7 +46,7 @@ describe("the master key of gateways on a server", () => {
     await upstream.close();
   });
 
-  it("is replaced under two gateways: keys, temporary values, tokens, secrets, providers and bodies go on", async () => {
+  it("is replaced under running gateways; keys, tokens, secrets, providers and bodies go on working", async () => {
     const first = await start(onlyOld);
     const { key, workspaceId } = first;
     const hand = await first.hand();
@@ -158,7 +158,7 @@ describe("the master key of gateways on a server", () => {
   }
 });
 
-it("kill -9 in the middle of it: half is under each key, and the next run ends it", async () => {
+it("a replacement killed with kill -9 leaves values under both keys, and the next run completes it", async () => {
   let databaseUrl = await (await sharedPostgres()).createMigrated();
   const environment = (keys: Record<string, string>) => ({
     DATABASE_URL: databaseUrl,

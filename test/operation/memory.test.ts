@@ -75,7 +75,7 @@ afterAll(async () => {
 
 const keyOf = ({ banner }: GatewayProcess): string => /gw_live_\w+/.exec(banner)![0];
 
-it(`idles below ${idleMbMax} MB`, async () => {
+it(`the gateway idles below ${idleMbMax} MB`, async () => {
   const idles = async (): Promise<void> => {
     const { residentMb, usedMb } = await probe.read(gateway.child);
     console.log(`idle: ${residentMb.toFixed(0)} MB, ${usedMb.toFixed(0)} MB of it in use`);
@@ -112,7 +112,7 @@ async function release(...all: Readers[]): Promise<void> {
 it.each([
   ["on bare sockets", ""],
   ["through Node's HTTP", "connection: close\r\n"],
-])(`holds ${streams} streams %s`, async (_, header) => {
+])(`the gateway holds ${streams} streams %s`, async (_, header) => {
   // Warm up: memory of code that loads once belongs to no stream.
   const first = new Readers();
   await hold(first, 20, header);
@@ -138,7 +138,7 @@ it.each([
   expect(lateMs).toBeLessThan(lateMsMax);
 });
 
-it(`does not grow in ${soakMs / 1_000} seconds of mixed load`, async () => {
+it(`the gateway does not grow in ${soakMs / 1_000} seconds of mixed load`, async () => {
   const load = { url: gateway.url, key: keyOf(gateway) };
   const early = await mixedLoad(load, soakMs / 3);
   const before = await probe.read(gateway.child);

@@ -96,7 +96,7 @@ describe.each([
   ["a terminal", true],
 ])("Ctrl-C to %s under npm start", (name, terminal) => {
   it.skipIf(!isTried(terminal, 1))(
-    "a running stream ends whole, and so does the gateway",
+    "ends the gateway after a running stream is complete",
     async () => {
       const started = await start(terminal, join(directory, `${name}-once`));
       const { whole } = await stream(started, 150);
@@ -107,7 +107,7 @@ describe.each([
     },
   );
 
-  it.skipIf(!isTried(terminal, 2))("a second one stops at once", async () => {
+  it.skipIf(!isTried(terminal, 2))("stops the gateway at once if it is pressed twice", async () => {
     const started = await start(terminal, join(directory, `${name}-twice`));
     const { whole } = await stream(started, 30_000);
     started.interrupt();

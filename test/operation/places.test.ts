@@ -75,7 +75,7 @@ function isOpenToAll(path: string): boolean {
 }
 
 it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.execPath))(
-  "as a user, from a checkout that it may only read",
+  "a user can start a gateway from a checkout that it may only read",
   async () => {
     const dataDir = join(temporaryDirectory(), "data");
     mkdirSync(dataDir);
@@ -90,7 +90,7 @@ it.skipIf(!isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.exec
 );
 
 it.skipIf(!isLong || !isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(process.execPath))(
-  "as a user without a name it says what PostgreSQL lacks, and what to set",
+  "a user without a name gets an error that says what PostgreSQL lacks and what to set",
   async () => {
     const dataDir = join(temporaryDirectory(), "data");
     mkdirSync(dataDir);
@@ -103,7 +103,7 @@ it.skipIf(!isLong || !isRoot || !isLinux || !isOpenToAll(root) || !isOpenToAll(p
 );
 
 it.skipIf(!isLong || !isRoot || !isLinux)(
-  "as root, checkout and data under a home of mode 0700 with a space in its name",
+  "root can start a gateway with checkout and data under a home of mode 0700 with a space in its name",
   async () => {
     const home = join(temporaryDirectory(), "root's home");
     mkdirSync(home, { mode: 0o700 });
@@ -134,7 +134,7 @@ function link(checkout: string, name: string): void {
   else symlinkSync(from, to);
 }
 
-it("two in directories side by side; a second one in the same directory is refused in words", async () => {
+it("two gateways run in directories side by side, and a second one in the same directory is refused", async () => {
   const directory = join(temporaryDirectory(), "side by side");
   mkdirSync(directory);
   const [one, two] = await Promise.all(
@@ -155,7 +155,7 @@ it("two in directories side by side; a second one in the same directory is refus
 });
 
 it.skipIf(!isLong || !isLinux)(
-  "with the port taken it ends in words, and its database with it",
+  "a gateway whose port is taken ends with an error, and its database ends too",
   async () => {
     const dataDir = join(temporaryDirectory(), "data");
     const taken = createServer().listen(0, "127.0.0.1");

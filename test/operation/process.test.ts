@@ -21,8 +21,8 @@ async function freePort(): Promise<string> {
 }
 
 /** Each test starts on the same data directory after the one before has ended: by one signal, by two, or killed. */
-describe("starts on one data directory, one after the other", () => {
-  it("HOST, PORT and the data directory are those of the environment; a second signal stops it at once", async () => {
+describe("starts on one data directory, one after another", () => {
+  it("HOST, PORT and TOLLGATE_DATA_DIR are used, and a second signal stops the gateway at once", async () => {
     const port = await freePort();
     const gateway = await start({ HOST: "0.0.0.0", PORT: port, TOLLGATE_DATA_DIR: dataDir });
     key = keyOf(gateway);
@@ -44,7 +44,7 @@ describe("starts on one data directory, one after the other", () => {
     expect(await slow).toBe("cut");
   });
 
-  it("an empty variable counts as absent; a clean stop gives up the data directory", async () => {
+  it("an empty variable counts as absent, and a clean stop releases the data directory", async () => {
     const empty = Object.fromEntries(
       [
         "HOST",
@@ -71,7 +71,7 @@ describe("starts on one data directory, one after the other", () => {
     expect(existsSync(join(dataDir, "gateway.json"))).toBe(false);
   });
 
-  describe("at an IPv6 address, without the sandbox", () => {
+  describe("a gateway at an IPv6 address, without the sandbox", () => {
     let gateway: KeptProcess;
     beforeAll(async () => {
       gateway = await start({ HOST: "::1", TOLLGATE_SANDBOX: "off", TOLLGATE_DATA_DIR: dataDir });
@@ -79,18 +79,18 @@ describe("starts on one data directory, one after the other", () => {
     // A killed process releases the directory too: the next one starts on it.
     afterAll(() => gateway.kill());
 
-    it("an IPv6 address is printed as it is typed", async () => {
+    it("prints the address as it is typed", async () => {
       expect(gateway.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
       expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     });
 
-    it("TOLLGATE_SANDBOX=off: no simulated vendor, and its models are unknown", async () => {
+    it("has no simulated vendor with TOLLGATE_SANDBOX=off, and its models are unknown", async () => {
       expect(gateway.sandboxUrl).toBeUndefined();
       expect(await chat(gateway.url, key, "sandbox/chat")).toBe("404 model_not_found");
     });
   });
 
-  it("after a kill: a vendor's key in the environment is all its models need, and the sandbox stays away", async () => {
+  it("a vendor's key in the environment is enough for its models after a kill, and the sandbox stays off", async () => {
     const gateway = await start({
       ANTHROPIC_API_KEY: "sk-ant-test",
       OPENAI_API_KEY: "sk-test",

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../support/postgres.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-describe("the program", () => {
+describe("the bundled program", () => {
   let checkout: string;
   const source = (path: string, text: string) => writeFileSync(join(checkout, path), text);
   /** The file to run, and the messages about it. */
@@ -42,7 +42,7 @@ describe("the program", () => {
       source(`src/${name}.ts`, "export {};\n");
   });
 
-  it("is of the sources as they are now, and what runs keeps the parts it began with", () => {
+  it("is built from the current sources, and a running one keeps the parts it began with", () => {
     const first = program();
     expect(first.said).toBe("");
     expect(answerOf(first.main)).toBe("before");
@@ -56,7 +56,7 @@ describe("the program", () => {
     );
   });
 
-  it("is put together anew where a file is as long as before, gone, or new", () => {
+  it("is built again if a file changed without another length, or is new", () => {
     const mains = [program().main];
     source("src/cli/word.ts", 'export const word: string = "be4ore";\n');
     utimesSync(join(checkout, "src/cli/word.ts"), 1, 1);
@@ -67,7 +67,7 @@ describe("the program", () => {
     expect(new Set(mains).size).toBe(3);
   });
 
-  it("is kept in ten states at most", () => {
+  it("is kept in at most ten versions", () => {
     const cache = join(checkout, "node_modules/.cache/tollgate-program");
     // Left by earlier starts: one a second, long ago.
     const earlier = Array.from({ length: 10 }, (_, at) => `earlier-${at}`);
@@ -82,7 +82,7 @@ describe("the program", () => {
     expect(states().sort()).toEqual([...earlier.slice(2), ...made].sort());
   });
 
-  it("is its sources where it cannot be written", () => {
+  it("falls back to the sources if it cannot be written", () => {
     source("node_modules/.cache", "a file");
     const { main, said } = program();
     expect(said).toContain("running the sources as they are");
@@ -90,7 +90,7 @@ describe("the program", () => {
     expect(answerOf(main)).toBe("before");
   });
 
-  it("is its sources where they do not fit together, whose own error is then shown", () => {
+  it("falls back to the sources if they cannot be bundled, and their own error is shown", () => {
     source("src/cli/main.ts", 'import "./gone.ts";\n');
     const { main, said } = program();
     expect(said).toContain("gone.ts");

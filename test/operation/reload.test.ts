@@ -57,30 +57,30 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it("a vendor's key comes from the environment, where the file names a variable", async () => {
+it("a vendor's key comes from the environment variable that the file names", async () => {
   expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
   expect(upstream.requests.at(-1)!.headers.authorization).toBe("Bearer sk-from-the-environment");
 });
 
-it("with a configuration and no TOLLGATE_SANDBOX there is no sandbox", () => {
+it("the sandbox is off with a configuration file and without TOLLGATE_SANDBOX", () => {
   expect(gateway.sandboxUrl).toBeUndefined();
 });
 
-it("a model that is added to the file can be called, a moment later and without a restart", async () => {
+it("a model that is added to the file can be called a moment later, without a restart", async () => {
   expect(await chat(gateway.url, key, "acme/two")).toBe("404 model_not_found");
   writeFileSync(file, config("acme/one", "acme/two"));
   await expect.poll(() => chat(gateway.url, key, "acme/two")).toBe("200 ok");
   expect(gateway.printed()).toContain("the configuration was reloaded");
 });
 
-it("so can one in a file that replaces it, as editors and mounted volumes do", async () => {
+it("a file that replaces the old one is reloaded too, as editors and mounted volumes do it", async () => {
   writeFileSync(`${file}.new`, config("acme/one", "acme/three"));
   renameSync(`${file}.new`, file);
   await expect.poll(() => chat(gateway.url, key, "acme/three")).toBe("200 ok");
   expect(await chat(gateway.url, key, "acme/two")).toBe("404 model_not_found");
 });
 
-it("a wrong file changes nothing and each mistake is logged; the right one after it counts", async () => {
+it("a wrong file changes nothing and each mistake is logged; a later valid file is used", async () => {
   writeFileSync(
     file,
     config("acme/four").replace("official", "free").replace("protocol: chat", "protocol: telex"),
@@ -99,7 +99,7 @@ it("a wrong file changes nothing and each mistake is logged; the right one after
   await expect.poll(() => chat(gateway.url, key, "acme/four")).toBe("200 ok");
 });
 
-it("what a change of the file leaves to the next start is named, as SIGHUP does", async () => {
+it("changes that wait for the next start are named, as after SIGHUP", async () => {
   const settings = "server: { keep_alive_s: 620 }\nwebhooks: { timeout_s: 20 }\n";
   writeFileSync(file, config("acme/four") + settings);
   const names = `"restart":["server.keep_alive_s","webhooks"]`;
@@ -111,14 +111,14 @@ it("what a change of the file leaves to the next start is named, as SIGHUP does"
   writeFileSync(file, config("acme/four"));
 });
 
-it("a file that is gone for a moment changes nothing", async () => {
+it("a file that is missing for a moment changes nothing", async () => {
   renameSync(file, `${file}.away`);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await chat(gateway.url, key, "acme/four")).toBe("200 ok");
   renameSync(`${file}.away`, file);
 });
 
-it("limits.body_mb is the limit of a body", async () => {
+it("limits.body_mb limits the size of a body", async () => {
   expect(await chat(gateway.url, key, "acme/four", "x".repeat(900_000))).toBe("200 ok");
   expect(await chat(gateway.url, key, "acme/four", "x".repeat(1_100_000))).toBe(
     "413 request_too_large",

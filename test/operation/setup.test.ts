@@ -22,7 +22,7 @@ function workIn(place: string): string {
   return stdout;
 }
 
-it("a lock that a full disk left empty, or a process that was killed, keeps nobody waiting", () => {
+it("an empty lock, or the lock of a killed process, does not block the setup", () => {
   for (const [name, text] of [
     ["empty", ""],
     ["killed", "4194300"],
@@ -37,13 +37,13 @@ it("a lock that a full disk left empty, or a process that was killed, keeps nobo
   }
 });
 
-it("a lock that cannot be written is told in words", () => {
+it("a lock that cannot be written is reported with its path and error code", () => {
   expect(workIn(join(directory, "nonesuch"))).toBe(
     `the file ${join(directory, "nonesuch", lockName)} could not be written (ENOENT)\n`,
   );
 });
 
-it("a checkout below a name with # and % in it runs commands", () => {
+it("a checkout in a folder with # and % in its name runs commands", () => {
   const place = join(directory, "c# %41");
   mkdirSync(place);
   symlinkSync(root, join(place, "checkout"));
@@ -76,7 +76,7 @@ function setUpWithoutLibrary(name: string, version: string) {
 const libraryError = "error while loading shared libraries: libatomic.so.1: cannot open it";
 
 it.skipIf(process.platform === "win32")(
-  "a packaged Node that lacks a library is told with what to install, and stays for the next try",
+  "a packaged Node that lacks a library is reported with what to install, and kept for the next try",
   () => {
     const { run, binary } = setUpWithoutLibrary("old", "22.15.0");
     for (const attempt of [run(), run()]) {
@@ -90,7 +90,7 @@ it.skipIf(process.platform === "win32")(
 );
 
 it.skipIf(process.platform === "win32")(
-  "a packaged Node that lacks a library gives way to the installed one, which says why",
+  "a packaged Node that lacks a library is replaced by the installed one, with the reason",
   () => {
     const { run, binary } = setUpWithoutLibrary("new", "24.1.0");
     const { status, stderr } = run();

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it("the gauge of a database is 1 where a statement takes half a second, and 0 where it takes longer than /readyz waits", async () => {
+it("tollgate_database_up is 1 with statements of half a second, and 0 if they take longer than /readyz waits", async () => {
   const read = gauges({
     database,
     replica: undefined,

@@ -104,7 +104,7 @@ models:
       upstream?.close();
     });
 
-    it("is refused without it, in an error that blames the provider", async () => {
+    it("is refused without that authority, in an error that blames the provider", async () => {
       const gateway = await start(environment);
       key = keyOf(gateway);
       await tollgateHere(["credits", "add", "5"], environment);
@@ -115,7 +115,7 @@ models:
     it.each([
       ["named by NODE_EXTRA_CA_CERTS", { NODE_EXTRA_CA_CERTS: "ca.pem" }, {}],
       ["the system's", { SSL_CERT_FILE: "ca.pem" }, { NODE_USE_SYSTEM_CA: "1" }],
-    ])("is reached with it: %s", async (_, files, rest) => {
+    ])("is reached with that authority: %s", async (_, files, rest) => {
       const named = Object.entries(files).map(([name, file]) => [name, at(file)]);
       const gateway = await start({ ...environment, ...Object.fromEntries(named), ...rest });
       expect(await chat(gateway.url, key, "acme/talk")).toBe("200 ok");
