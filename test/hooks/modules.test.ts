@@ -71,7 +71,7 @@ const say = async (content: string) => {
   return { status: answer.status, error: body.error };
 };
 
-describe("a module", () => {
+describe("a hook in a module", () => {
   it("allows, refuses and changes", async () => {
     await bench.received(/./);
     expect(await say("yes")).toMatchObject({ status: 200 });
