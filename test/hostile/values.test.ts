@@ -236,7 +236,7 @@ describe("models and paths", () => {
     ["/v1beta/models/acme/talk", 404, "not_found"],
     ["/v1beta/models/acme/talk:deleteEverything", 404, "not_found"],
     [`/v1beta/models/acme/${"x".repeat(5_000)}:generateContent`, 404, "model_not_found"],
-  ])("%s: %s %s", async (path, status, code) => {
+  ])("%s is answered %s %s", async (path, status, code) => {
     const response = await world.unharmed(() => world.gateway.post(path, google.good));
     expect(await told(google, response)).toMatchObject({ status, code });
   });
