@@ -143,7 +143,7 @@ describe("a token count by the vendor", () => {
       (_request: unknown, response: { end(text: string): void }) => response.end("<html>"),
     ],
     ["never answers", () => {}],
-  ])("a vendor that %s is replaced by an estimate", async (_how, answer) => {
+  ])("is replaced by an estimate if the vendor %s", async (_how, answer) => {
     upstream.answer(answer);
     const tokens = await count(messagesPath, asked("claude"));
     expect(upstream.requests).toHaveLength(1);
@@ -292,7 +292,7 @@ describe("a token count", () => {
     }
   });
 
-  it.each([messagesPath, geminiPath("gemini")])("%s needs a key", async (path) => {
+  it.each([messagesPath, geminiPath("gemini")])("at %s needs a key", async (path) => {
     const answer = await gateway.post(path, asked("claude"), { authorization: "" });
     expect(answer.status).toBe(401);
   });

@@ -53,7 +53,7 @@ describe("the 404 message of an unknown path", () => {
     ["GET", "/v1/videos/", "/v1/videos/. See /docs."],
     ["GET", "/foo", "See /docs."],
     ["GET", "/foo/", "See /docs."],
-  ])("%s %s", async (method, path, said) => {
+  ])("gives a hint for %s %s", async (method, path, said) => {
     const { status, text } = await ask(method, path);
     const { error } = JSON.parse(text) as { error: Record<string, unknown> };
     expect({ status, code: error["code"] }).toEqual({ status: 404, code: "not_found" });

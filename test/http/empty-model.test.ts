@@ -34,7 +34,7 @@ const openaiError = {
 };
 const messagesError = { type: "error", error: { type: "invalid_request_error", message } };
 
-describe('`model: ""` is a 400 that names the field', () => {
+describe("a request with an empty model", () => {
   it.each([
     ["/v1/chat/completions", { messages }, openaiError],
     ["/v1/responses", { input: "Hello" }, openaiError],
@@ -44,13 +44,16 @@ describe('`model: ""` is a 400 that names the field', () => {
     ["/v1/tasks", { prompt }, openaiError],
     ["/v1/videos/generations", { prompt }, openaiError],
     ["/v1/images/generations", { prompt }, openaiError],
-  ])("at %s", async (path, fields, error) => {
+  ])("is refused at %s with 400 and the field's name", async (path, fields, error) => {
     const refused = await post(path, JSON.stringify({ model: "", ...fields }));
     expect(refused).toMatchObject({ status: 400, body: error });
   });
 
-  it.each(["/v1/tasks", "/v1/images/edits"])("in a form at %s", async (path) => {
-    const refused = await post(path, form({ model: "", prompt }));
-    expect(refused).toMatchObject({ status: 400, body: openaiError });
-  });
+  it.each(["/v1/tasks", "/v1/images/edits"])(
+    "is refused in a form at %s with 400 and the field's name",
+    async (path) => {
+      const refused = await post(path, form({ model: "", prompt }));
+      expect(refused).toMatchObject({ status: 400, body: openaiError });
+    },
+  );
 });

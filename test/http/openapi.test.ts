@@ -85,7 +85,7 @@ describe("a request's schema accepts exactly what the gateway accepts", () => {
   const probes = [null, true, -1, 0, 1, 1.5, 1e9, "", "x", "auto", [], ["x"], [{}], {}];
   const typed = [{ type: "function" }, { type: "json_schema" }, { type: "tool" }, { type: "text" }];
 
-  it.each(protocols)("%s", (protocol, id) => {
+  it.each(protocols)("for %s", (protocol, id) => {
     const { schema, examples } = byId(id).operation.requestBody!.content["application/json"]!;
     const { properties } = resolve(schema.$ref!) as { properties: object };
     const accepts = (body: Record<string, unknown>) => {

@@ -97,13 +97,13 @@ async function run(text: string) {
   return { code, said, left: /\w_\.\.\.|<the \w+>/.exec(script)?.[0] };
 }
 
-describe("the curl commands of a page are answered", () => {
+describe("the curl commands of the pages", () => {
   it("are more than 11, from more than 6 pages", () => {
     expect(new Set(blocks.map(({ at }) => at.replace(/:.*/, ""))).size).toBeGreaterThan(6);
     expect(blocks.length).toBeGreaterThan(11);
   });
 
-  it.each(blocks)("$at", async ({ text }) => {
+  it.each(blocks)("are answered: $at", async ({ text }) => {
     const { code, said, left } = await run(text);
     expect({ code, left, said }).toEqual({ code: 0, left: undefined, said });
     expect(said).not.toContain('"error":{');
