@@ -32,7 +32,7 @@ const refused = (fields: Fields, files: Files = { image }) =>
 const filesAt = ({ body }: { body: Fields }, name: string) =>
   [body[name]].flat() as { type: string; bytes: number; sha256: string; filename: string }[];
 
-describe("the form", () => {
+describe("the first edit form", () => {
   it("EDIT1-01, EDIT1-22: is accepted as multipart, and refused as JSON", async () => {
     const { answer } = await run();
     expect(await shapeOf(answer.data[0]!.b64_json)).toBe("64x48 png");

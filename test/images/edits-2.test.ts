@@ -34,7 +34,7 @@ const filesAt = ({ body }: { body: Fields }, name: string) =>
 const rawOf = (base64: string) =>
   sharp(Buffer.from(base64, "base64")).removeAlpha().raw().toBuffer();
 
-describe("a request of form 2", () => {
+describe("the second edit form", () => {
   it("EDIT2-02, EDIT2-03: requires a prompt and an image, as image or image[]", async () => {
     expect(await refused({ prompt: undefined })).toBe("missing_required_parameter prompt");
     expect(await refused({}, {})).toBe("missing_required_parameter image");
