@@ -16,7 +16,7 @@ const settings = (name: string): OpenHook["settings"] => ({
 });
 
 /** A hook that answers when the test lets it, with the requests that it received. */
-function held(name: string) {
+function holdingHook(name: string) {
   const asked: (HookRequest & { end: (error?: Error) => void })[] = [];
   const hook: OpenHook = {
     settings: settings(name),
@@ -55,26 +55,26 @@ const budgetOf = () => new ByteBudget(256 * 1024 * 1024);
 function queueOf(hooks: readonly OpenHook[], budget = budgetOf()) {
   const outcomes: string[] = [];
   const failures: string[] = [];
-  const told = {
+  const listener = {
     observe: ({ name }: { name: string }, outcome: string) => outcomes.push(`${name} ${outcome}`),
     failed: ({ name }: { name: string }, error: unknown, call: string) =>
       failures.push(`${name} ${call} ${(error as Error).message}`),
   };
-  const queue = createAfterQueue(hooks, told, budget.part(1 / 8));
+  const queue = createAfterQueue(hooks, listener, budget.part(1 / 8));
   const countOf = (what: string): number => outcomes.filter((one) => one === what).length;
   return { queue, countOf, failures };
 }
 
-const moments = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 it("a dead hook takes no queue slots from another hook", async () => {
-  const [dead, live] = [held("dead"), held("live")];
+  const [dead, live] = [holdingHook("dead"), holdingHook("live")];
   const { queue, countOf } = queueOf([dead.hook, live.hook]);
   for (let at = 0; at < 1_500; at += 1) {
     queue.add(dead.hook, ended(`c${at}`));
     queue.add(live.hook, ended(`c${at}`));
     for (const one of live.asked.splice(0)) one.end();
-    await moments();
+    await nextTurn();
   }
   expect(dead.asked).toHaveLength(8);
   expect(countOf("dead dropped")).toBe(500);
@@ -83,7 +83,7 @@ it("a dead hook takes no queue slots from another hook", async () => {
 });
 
 it("queued texts are limited in bytes, and delivered events make room for new ones", async () => {
-  const [one, other] = [held("one"), held("other")];
+  const [one, other] = [holdingHook("one"), holdingHook("other")];
   const { queue, countOf } = queueOf([one.hook, other.hook]);
   const long = "x".repeat(200_000);
   for (let at = 0; at < 200; at += 1) queue.add(one.hook, ended(`c${at}`, long));
@@ -93,7 +93,7 @@ it("queued texts are limited in bytes, and delivered events make room for new on
   expect(other.asked).toHaveLength(1);
   while (one.asked.length > 0) {
     for (const asked of one.asked.splice(0)) asked.end();
-    await moments();
+    await nextTurn();
   }
   queue.add(one.hook, ended("last"));
   expect(countOf("one dropped")).toBe(dropped);
@@ -101,7 +101,7 @@ it("queued texts are limited in bytes, and delivered events make room for new on
 });
 
 it("queued events count against the budget of bodies in flight, and are dropped while that budget is full", async () => {
-  const { hook, asked } = held("one");
+  const { hook, asked } = holdingHook("one");
   const budget = new ByteBudget(16 * 1024 * 1024);
   const { queue, countOf } = queueOf([hook], budget);
   const long = "x".repeat(200_000);
@@ -110,9 +110,9 @@ it("queued events count against the budget of bodies in flight, and are dropped 
   expect(countOf("one dropped")).toBe(10);
   expect(budget.heldBytes).toBeGreaterThan(2_000_000);
   for (const one of asked.splice(0)) one.end();
-  await moments();
+  await nextTurn();
   for (const one of asked.splice(0)) one.end();
-  await moments();
+  await nextTurn();
   expect(budget.heldBytes).toBe(0);
   budget.lease().add(12 * 1024 * 1024);
   budget.lease().add(4 * 1024 * 1024 - 100_000);
@@ -122,7 +122,7 @@ it("queued events count against the budget of bodies in flight, and are dropped 
 });
 
 it("closing waits until all queued events are delivered or failed, and no longer", async () => {
-  const { hook, asked } = held("one");
+  const { hook, asked } = holdingHook("one");
   const { queue, failures } = queueOf([hook]);
   const beganMs = performance.now();
   await queue.close();
@@ -131,7 +131,7 @@ it("closing waits until all queued events are delivered or failed, and no longer
   let isClosed = false;
   const closed = queue.close().then(() => (isClosed = true));
   asked[0]!.end();
-  await moments();
+  await nextTurn();
   expect(isClosed).toBe(false);
   asked[1]!.end(new HookFailedError("it is down"));
   await closed;
@@ -140,7 +140,7 @@ it("closing waits until all queued events are delivered or failed, and no longer
 });
 
 it("a hook that never answers delays the close by three seconds at most", async () => {
-  const { hook } = held("one");
+  const { hook } = holdingHook("one");
   const { queue } = queueOf([hook]);
   queue.add(hook, ended("a"));
   const beganMs = performance.now();

@@ -29,7 +29,7 @@ beforeEach(() => {
   hooked.hook.requests.length = 0;
 });
 
-const heard = (id: string) =>
+const eventWithId = (id: string) =>
   eventually(() => hooked.hook.requests.find((one) => eventOf(one).id === id), `heard of ${id}`);
 
 const text = 'Hello\n#sandbox {"reply":"Good morning"}';
@@ -41,7 +41,7 @@ it.each(inBothForms(text))(
     const answer = await bench.post(call.path, call.body);
     expect(answer.status).toBe(200);
     await answer.text();
-    const sent = await heard(answer.headers.get("x-request-id")!);
+    const sent = await eventWithId(answer.headers.get("x-request-id")!);
     new Webhook(secret).verify(sent.text, sent.headers as Record<string, string>);
     const event = eventOf(sent);
     expect(event).toMatchObject({
@@ -74,7 +74,7 @@ it("a failed call is reported too, with its error code", async () => {
     messages: [{ role: "user", content: "Hi" }],
   });
   expect(answer.status).toBe(404);
-  const event = eventOf(await heard(answer.headers.get("x-request-id")!));
+  const event = eventOf(await eventWithId(answer.headers.get("x-request-id")!));
   expect(event).toMatchObject({
     status: "failed",
     http_status: 404,
@@ -90,7 +90,7 @@ it("a long answer text is cut in the event, which names the cut field; the calle
     messages: [{ role: "user", content: `Hello\n#sandbox ${JSON.stringify({ reply })}` }],
   });
   expect((await answer.text()).length).toBeGreaterThan(400_000);
-  const event = eventOf(await heard(answer.headers.get("x-request-id")!));
+  const event = eventOf(await eventWithId(answer.headers.get("x-request-id")!));
   expect(event["truncated"]).toContain("answer.text");
   expect((event["answer"] as { text: string }).text).toHaveLength(256 * 1024);
 });
@@ -103,7 +103,7 @@ it("a long streamed text is cut to 256 KB in the event", async () => {
     messages: [{ role: "user", content: `Hello\n#sandbox ${JSON.stringify({ reply })}` }],
   });
   expect((await answer.text()).length).toBeGreaterThan(300_000);
-  const event = eventOf(await heard(answer.headers.get("x-request-id")!));
+  const event = eventOf(await eventWithId(answer.headers.get("x-request-id")!));
   expect(event["truncated"]).toContain("answer.text");
   expect((event["answer"] as { text: string }).text).toBe(reply.slice(0, 256 * 1024));
 });
@@ -116,7 +116,7 @@ it("an image call and a task are reported after they have ended", async () => {
   });
   expect(answer.status).toBe(200);
   await answer.text();
-  const image = eventOf(await heard(answer.headers.get("x-request-id")!));
+  const image = eventOf(await eventWithId(answer.headers.get("x-request-id")!));
   expect(image).toMatchObject({
     endpoint: "images_generations",
     status: "succeeded",
@@ -124,7 +124,7 @@ it("an image call and a task are reported after they have ended", async () => {
   });
   const task = await bench.create(video);
   await bench.until(task.id, "succeeded");
-  const ended = eventOf(await heard(task.id));
+  const ended = eventOf(await eventWithId(task.id));
   expect(ended).toMatchObject({ endpoint: "tasks", status: "succeeded", body: null });
   expect(parseUsd(ended["charge_usd"] as string)).toBeGreaterThan(0n);
 });
@@ -138,7 +138,7 @@ it("a number that no double can hold reaches the hook with the digits of the cal
     body: `{"model":"sandbox/chat","messages":[{"role":"user","content":"Hi"}],"seed":${seed}}`,
   });
   await answer.text();
-  expect((await heard(answer.headers.get("x-request-id")!)).text).toContain(`"seed":${seed}`);
+  expect((await eventWithId(answer.headers.get("x-request-id")!)).text).toContain(`"seed":${seed}`);
   expect(hook.requests).toHaveLength(1);
 });
 
@@ -151,7 +151,7 @@ it("events of calls and tasks of a member's key name the member", async () => {
   await answer.text();
   const task = await bench.create(video, headers);
   for (const id of [answer.headers.get("x-request-id")!, task.id])
-    expect(eventOf(await heard(id))).toMatchObject({ member_id: "user_7" });
+    expect(eventOf(await eventWithId(id))).toMatchObject({ member_id: "user_7" });
 });
 
 it.each([

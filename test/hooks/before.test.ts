@@ -145,23 +145,23 @@ it("the request log and the metrics show a refusal", async () => {
 });
 
 describe("a hook that fails", () => {
-  const lies: readonly (readonly [
+  const invalidAnswers: readonly (readonly [
     what: string,
     answer: Parameters<HookBench["hook"]["answer"]>[0],
   ])[] = [
     ["answers 500", json({ action: "allow" }, 500)],
     ["redirects", json({ action: "allow" }, 302, { location: "http://127.0.0.1:1/" })],
-    ["answers nothing", (_request, response) => void response.writeHead(204).end()],
-    ["answers no JSON", (_request, response) => void response.end("allow")],
+    ["answers with an empty body", (_request, response) => void response.writeHead(204).end()],
+    ["answers without JSON", (_request, response) => void response.end("allow")],
     ["answers a list", json([{ action: "allow" }])],
-    ["has an action of its own", json({ action: "maybe" })],
-    ["changes the body to a text", json({ action: "change", body: "x" })],
+    ["has an unknown action", json({ action: "maybe" })],
+    ["replaces the body with a text", json({ action: "change", body: "x" })],
     ["changes nothing", json({ action: "change" })],
     [
       "changes stream",
       decide(({ body }) => ({ action: "change", body: { ...body, stream: true } })),
     ],
-    ["takes the model away", json({ action: "change", body: { messages: [], model: 7 } })],
+    ["removes the model", json({ action: "change", body: { messages: [], model: 7 } })],
     ["answers 10 MB", json({ action: "allow", more: "x".repeat(10_000_000) })],
     [
       "answers 10 MB that never end",
@@ -177,7 +177,7 @@ describe("a hook that fails", () => {
     ["cuts the connection", (_request, response) => void response.destroy()],
     ["never answers", () => undefined],
     [
-      "drips",
+      "answers byte by byte",
       (_request, response) => {
         response.writeHead(200, { "content-type": "application/json" });
         const timer = setInterval(() => response.write(" "), 50);
@@ -186,11 +186,11 @@ describe("a hook that fails", () => {
     ],
   ];
 
-  it.each(lies)(
+  it.each(invalidAnswers)(
     "gets the call refused with 503 within the deadline, uncharged, if it %s",
-    async (_what, lie) => {
+    async (_what, invalid) => {
       const before = await charges(hooked.bench);
-      hooked.hook.answer(lie);
+      hooked.hook.answer(invalid);
       const beganMs = performance.now();
       const answer = await post(chatPath, chat("Hello"));
       expect(answer.status).toBe(503);

@@ -26,14 +26,14 @@ function draftOf(text: string, more: Partial<ConstructorParameters<typeof Draft>
 
 type Body = Record<string, unknown>;
 /** Applies a hook that gets the body as JSON and returns another one. */
-function by(draft: Draft, hook: string, make: (body: Body) => Body): void {
+function applyHook(draft: Draft, hook: string, make: (body: Body) => Body): void {
   const body = make(JSON.parse(draft.text()) as Body);
   draft.change(hook, { action: "change", body, model: undefined });
 }
 const model = (draft: Draft, hook: string, name: string): void =>
   draft.change(hook, { action: "change", body: undefined, model: name });
 
-const said = (draft: Draft): string[] =>
+const notesOf = (draft: Draft): string[] =>
   draft.changed()!.notes.map(({ param, kind, detail }) => `${kind} ${param}: ${detail}`);
 const sent = (draft: Draft): string => Buffer.from(draft.changed()!.source.bytes).toString();
 
@@ -45,24 +45,24 @@ const without =
 describe("the notes of a draft", () => {
   it("do not name a field that one hook adds and another removes", () => {
     const draft = draftOf('{"model":"a","messages":[]}');
-    by(draft, "one", (body) => ({ ...body, user: "x" }));
-    by(draft, "two", without("user"));
-    expect(said(draft)).toEqual([]);
+    applyHook(draft, "one", (body) => ({ ...body, user: "x" }));
+    applyHook(draft, "two", without("user"));
+    expect(notesOf(draft)).toEqual([]);
   });
 
   it("do not name a field that one hook removes and another restores", () => {
     const draft = draftOf('{"model":"a","seed":12345678901234567890}');
-    by(draft, "one", without("seed"));
-    by(draft, "two", (body) => ({ ...body, seed: Number("12345678901234567890") }));
-    expect(said(draft)).toEqual([]);
+    applyHook(draft, "one", without("seed"));
+    applyHook(draft, "two", (body) => ({ ...body, seed: Number("12345678901234567890") }));
+    expect(notesOf(draft)).toEqual([]);
     expect(sent(draft)).toContain("12345678901234567890");
   });
 
   it("name only the last hook that changed a field", () => {
     const draft = draftOf('{"model":"a","user":"x","n":1}');
-    by(draft, "one", (body) => ({ ...body, user: "y", n: 2 }));
-    by(draft, "two", (body) => ({ ...body, user: "z" }));
-    expect(said(draft)).toEqual([
+    applyHook(draft, "one", (body) => ({ ...body, user: "y", n: 2 }));
+    applyHook(draft, "two", (body) => ({ ...body, user: "z" }));
+    expect(notesOf(draft)).toEqual([
       'rewritten user: changed by the hook "two"',
       'rewritten n: changed by the hook "one"',
     ]);
@@ -70,9 +70,9 @@ describe("the notes of a draft", () => {
 
   it("report a field that one hook changed and a later one removed as dropped", () => {
     const draft = draftOf('{"model":"a","user":"x"}');
-    by(draft, "one", (body) => ({ ...body, user: "y", more: 1 }));
-    by(draft, "two", without("user"));
-    expect(said(draft)).toEqual([
+    applyHook(draft, "one", (body) => ({ ...body, user: "y", more: 1 }));
+    applyHook(draft, "two", without("user"));
+    expect(notesOf(draft)).toEqual([
       'dropped user: removed by the hook "two"',
       'rewritten more: added by the hook "one"',
     ]);
@@ -84,21 +84,21 @@ describe("a field that no hook changed keeps the caller's digits", () => {
 
   it("in a body that a hook read and wrote", () => {
     const draft = draftOf(`{"model":"a","messages":[],${digits}}`);
-    by(draft, "one", (body) => ({ ...body, messages: [{ role: "user", content: "x" }] }));
+    applyHook(draft, "one", (body) => ({ ...body, messages: [{ role: "user", content: "x" }] }));
     expect(sent(draft)).toContain(digits);
-    expect(said(draft)).toEqual(['rewritten messages: changed by the hook "one"']);
+    expect(notesOf(draft)).toEqual(['rewritten messages: changed by the hook "one"']);
   });
 
   it("inside a nested value, even if the hook returns its members in another order", () => {
     const nested = '"metadata":{"b":12345678901234567890,"a":[0.10000000000000000001]}';
     const draft = draftOf(`{"model":"a","user":"x",${nested}}`);
-    by(draft, "one", () => ({
+    applyHook(draft, "one", () => ({
       metadata: { a: [0.1], b: Number("12345678901234567890") },
       user: "y",
       model: "a",
     }));
     expect(sent(draft)).toContain(nested);
-    expect(said(draft)).toEqual(['rewritten user: changed by the hook "one"']);
+    expect(notesOf(draft)).toEqual(['rewritten user: changed by the hook "one"']);
   });
 
   it("if a hook changed only the model", () => {
@@ -112,17 +112,17 @@ describe("a field that no hook changed keeps the caller's digits", () => {
   const id = "9223372036854775807";
 
   it.each([
-    ["redacted a text beside them", '{"content":"card 1"},', '{"content":"[gone]"},'],
-    ["put a message before them", "", '{"content":"Be kind."},'],
-    ["took a message away", '{"content":"a"},{"content":"b"},', '{"content":"b"},'],
+    ["redacted a text next to it", '{"content":"card 1"},', '{"content":"[gone]"},'],
+    ["put a message before it", "", '{"content":"Be kind."},'],
+    ["removed a message", '{"content":"a"},{"content":"b"},', '{"content":"b"},'],
   ])("if a hook %s", (_what, before, after) => {
     const draft = draftOf(`{"model":"a","messages":${conversation(before, id)}}`);
-    by(draft, "one", (body) => ({
+    applyHook(draft, "one", (body) => ({
       ...body,
       messages: JSON.parse(conversation(after, id)) as unknown,
     }));
     expect(sent(draft)).toBe(`{"model":"a","messages":${conversation(after, id)}}`);
-    by(draft, "two", (body) => ({ ...body, user: "x" }));
+    applyHook(draft, "two", (body) => ({ ...body, user: "x" }));
     expect(sent(draft)).toBe(`{"model":"a","messages":${conversation(after, id)},"user":"x"}`);
   });
 
@@ -133,12 +133,12 @@ describe("a field that no hook changed keeps the caller's digits", () => {
     const given = readAnswer(Buffer.from(answer));
     if (given.action === "change") draft.change("one", given);
     expect(sent(draft)).toBe(`{"model":"a","messages":${conversation("", own)},"seed":${own}}`);
-    expect(said(draft)).toHaveLength(2);
+    expect(notesOf(draft)).toHaveLength(2);
   });
 
   it("a member named `__proto__` is a field like others", () => {
     const draft = draftOf('{"model":"a","__proto__":{"n":1}}');
-    by(draft, "one", (body) => ({ ...body, user: "x" }));
+    applyHook(draft, "one", (body) => ({ ...body, user: "x" }));
     expect(JSON.parse(sent(draft))).toEqual(
       JSON.parse('{"model":"a","__proto__":{"n":1},"user":"x"}'),
     );
@@ -152,7 +152,7 @@ describe("a hook that names another model", () => {
     model(draft, "one", "house");
     expect(draft.fallbackModels).toBeUndefined();
     expect(draft.changed()).toMatchObject({ model: "house", fallbackModels: undefined });
-    expect(said(draft)).toEqual([
+    expect(notesOf(draft)).toEqual([
       'rewritten model: changed by the hook "one"',
       'dropped x-gw-fallback-models: removed by the hook "one"',
     ]);
@@ -162,9 +162,9 @@ describe("a hook that names another model", () => {
     const draft = draftOf('{"model":"a","models":["forbidden"]}');
     model(draft, "one", "house");
     expect(sent(draft)).toBe('{"model":"house"}');
-    expect(said(draft)).toContain('dropped models: removed by the hook "one"');
+    expect(notesOf(draft)).toContain('dropped models: removed by the hook "one"');
     const own = draftOf('{"model":"a","models":["forbidden"]}');
-    by(own, "one", (body) => ({ ...body, model: "house", models: ["other"] }));
+    applyHook(own, "one", (body) => ({ ...body, model: "house", models: ["other"] }));
     expect(own.changed()!.source.value["models"]).toEqual(["other"]);
     const both = draftOf('{"model":"a","models":["forbidden"]}');
     const body = { model: "a", models: ["other"] };
@@ -176,14 +176,14 @@ describe("a hook that names another model", () => {
     const more = { modelInBody: false, model: "a", fallbackModels: "forbidden" };
     const draft = draftOf('{"contents":[]}', more);
     model(draft, "one", "house");
-    expect(said(draft)).toEqual([
+    expect(notesOf(draft)).toEqual([
       'rewritten model: changed by the hook "one"',
       'dropped x-gw-fallback-models: removed by the hook "one"',
     ]);
     const same = draftOf('{"contents":[],"model":"x"}', more);
-    by(same, "one", (body) => ({ ...body, model: "y" }));
+    applyHook(same, "one", (body) => ({ ...body, model: "y" }));
     expect(same.changed()).toMatchObject({ model: "a", fallbackModels: "forbidden" });
-    expect(said(same)).toEqual(['rewritten model: changed by the hook "one"']);
+    expect(notesOf(same)).toEqual(['rewritten model: changed by the hook "one"']);
   });
 
   it("changes nothing if it names the same model", () => {

@@ -117,7 +117,7 @@ describe("a hook in a module", () => {
 
 describe("a module that cannot be loaded stops the start", () => {
   it.each([
-    ["a mistake of syntax", "export function before( {", /SyntaxError/],
+    ["a syntax error", "export function before( {", /SyntaxError/],
     ["a missing import", 'import "./nowhere.mjs"; export const before = () => {};', /nowhere/],
     ["another export", "export const after = () => {};", /exports no function named before/],
     ["an error at its start", 'throw new Error("no settings");', /no settings/],

@@ -47,7 +47,7 @@ async function refused(guard: keyof typeof guards, path: string, body: object): 
   return answer.headers.get("x-request-id")!;
 }
 
-const heard = (id: string) =>
+const eventWithId = (id: string) =>
   eventually(
     () => hooked.hook.requests.find(({ path, body }) => path === "/ear" && body["id"] === id),
     `heard of ${id}`,
@@ -61,9 +61,9 @@ it.each(
   "$endpoint: if the second hook $guard, the log, kept bodies and events hold only the redacted text",
   async ({ path, body, guard }) => {
     const id = await refused(guard, path, body("secret words"));
-    const told = await heard(id);
-    expect(told.text).toContain("[gone]");
-    expect(told.text).not.toContain("secret words");
+    const sentEvent = await eventWithId(id);
+    expect(sentEvent.text).toContain("[gone]");
+    expect(sentEvent.text).not.toContain("secret words");
     const row = await logged(hooked.bench, id);
     expect(row["notes"]).toEqual([expect.stringMatching(/: changed by the hook "redact"$/)]);
     const { bench } = hooked;
@@ -80,6 +80,6 @@ it.each(
 
 it("the event of a refused image holds only the redacted prompt", async () => {
   const body = { model: "sandbox/image-model-a", prompt: "secret words", size: "1024x1024" };
-  const told = await heard(await refused("refuses", "/v1/images/generations", body));
-  expect(eventOf(told).body).toMatchObject({ prompt: "[gone]" });
+  const sentEvent = await eventWithId(await refused("refuses", "/v1/images/generations", body));
+  expect(eventOf(sentEvent).body).toMatchObject({ prompt: "[gone]" });
 });
