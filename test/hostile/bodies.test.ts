@@ -2,7 +2,7 @@
 import { request as httpRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import { generateKey } from "../../src/tenancy/key-format.ts";
-import { entries, told, useWorld, type Entry, type Told } from "./support.ts";
+import { entries, readAnswer, useWorld, type Entry, type ErrorAnswer } from "./support.ts";
 
 const world = useWorld();
 
@@ -13,9 +13,9 @@ async function refusal(
   entry: Entry,
   body: unknown,
   headers: Record<string, string> = {},
-): Promise<Told> {
+): Promise<ErrorAnswer> {
   const response = await world.unharmed(() => world.gateway.post(entry.path, body, headers));
-  return told(entry, response);
+  return readAnswer(entry, response);
 }
 
 eachEntry("%s: bodies", (_name, entry) => {
@@ -46,7 +46,7 @@ eachEntry("%s: bodies", (_name, entry) => {
     ],
     ["UTF-16", Buffer.from(goodText, "utf16le")],
     ["a raw NUL", goodText.replace("Hi", "\0")],
-    ["gzip that says so", Buffer.from("H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA==", "base64")],
+    ["gzip without Content-Encoding", Buffer.from("H4sIAAAAAAAAA6uuBQBDv6ajAgAAAA==", "base64")],
   ];
 
   it.each(notJson)("%s: 400 invalid_json", async (_what, body) => {
@@ -87,7 +87,7 @@ eachEntry("%s: bodies", (_name, entry) => {
         }),
       );
       expect(response.headers.get("allow")).toContain("POST");
-      expect((await told(entry, response)).code).toBe("method_not_allowed");
+      expect((await readAnswer(entry, response)).code).toBe("method_not_allowed");
       expect(response.status).toBe(405);
     },
   );
@@ -95,7 +95,7 @@ eachEntry("%s: bodies", (_name, entry) => {
   it("an unknown path under it: 404 not_found in the protocol's own error shape", async () => {
     const path = entry.path.replace(":generateContent", ":dance").replace(/([a-z])$/, "$1/nowhere");
     const response = await world.unharmed(() => world.gateway.post(path, entry.good));
-    expect(await told(entry, response)).toMatchObject({ status: 404, code: "not_found" });
+    expect(await readAnswer(entry, response)).toMatchObject({ status: 404, code: "not_found" });
   });
 
   it("a body announced with 100 MB: 413 request_too_large before any of it is read", async () => {
@@ -124,14 +124,20 @@ eachEntry("%s: bodies", (_name, entry) => {
         body,
       }),
     );
-    expect(await told(entry, response)).toMatchObject({ status: 413, code: "request_too_large" });
+    expect(await readAnswer(entry, response)).toMatchObject({
+      status: 413,
+      code: "request_too_large",
+    });
   });
 
   it("AUTH-02: the body of a request without a key is not read", async () => {
     const response = await world.unharmed(() =>
       fetch(world.gateway.url + entry.path, { method: "POST", body: "not json" }),
     );
-    expect(await told(entry, response)).toMatchObject({ status: 401, code: "missing_api_key" });
+    expect(await readAnswer(entry, response)).toMatchObject({
+      status: 401,
+      code: "missing_api_key",
+    });
   });
 });
 
@@ -155,7 +161,7 @@ function announce(entry: Entry, length: number): Promise<number> {
   });
 }
 
-eachEntry("%s: wrong JSON types of what it knows", (_name, entry) => {
+eachEntry("%s: known fields with wrong JSON types", (_name, entry) => {
   const samples: Record<string, unknown> = {
     string: "text",
     number: 1.5,
@@ -253,7 +259,7 @@ eachEntry("%s: wrong JSON types of what it knows", (_name, entry) => {
     await world.unharmed(async () => {
       for (const [field, type, sample] of table) {
         const body = { ...entry.good, [field]: sample };
-        const { status, code, param } = await told(
+        const { status, code, param } = await readAnswer(
           entry,
           await world.gateway.post(entry.path, body),
         );
@@ -298,7 +304,10 @@ eachEntry("%s: keys", (_name, entry) => {
       }),
     );
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
-    expect(await told(entry, response)).toMatchObject({ status: 401, code: "invalid_api_key" });
+    expect(await readAnswer(entry, response)).toMatchObject({
+      status: 401,
+      code: "invalid_api_key",
+    });
   });
 });
 

@@ -34,7 +34,7 @@ describe("bytes that are not HTTP", () => {
     ["a NUL in a header value", () => head([json, length, "X-Evil: a\0b"]) + body],
     ["a space before the colon", () => head([json, `Content-Length : ${body.length}`]) + body],
     ["a folded header", () => head([json, "X-Evil: a\r\n b", length]) + body],
-    ["a length that is no number", () => head([json, "Content-Length: ten"]) + body],
+    ["a length that is not a number", () => head([json, "Content-Length: ten"]) + body],
     ["a negative length", () => head([json, "Content-Length: -1"]) + body],
     ["two lengths", () => head([json, length, "Content-Length: 5"]) + body],
     ["two lengths in one", () => head([json, `Content-Length: ${body.length}, 5`]) + body],
@@ -52,11 +52,11 @@ describe("bytes that are not HTTP", () => {
       () => `${head([json, "Content-Length: 4", "Transfer-Encoding: chunked"])}0\r\n\r\n`,
     ],
     [
-      "chunks under another name as well",
+      "chunks and a second transfer coding",
       () => `${head([json, "Transfer-Encoding: chunked, identity"])}0\r\n\r\n`,
     ],
     ...["gzip, chunked", "chunked, chunked", "x, chunked"].map((coding): [string, () => string] => [
-      `chunks of a body that is coded otherwise, too: ${coding}`,
+      `chunks with another transfer coding: ${coding}`,
       () =>
         `${head([json, `Transfer-Encoding: ${coding}`])}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ]),
@@ -65,11 +65,11 @@ describe("bytes that are not HTTP", () => {
       () => `${head([json, "Transfer-Encoding: \u000bchunked"])}0\r\n\r\n`,
     ],
     [
-      "a chunk length that is no number",
+      "a chunk length that is not a number",
       () => `${head([json, "Transfer-Encoding: chunked"])}zz\r\n`,
     ],
     [
-      "a chunk longer than it says",
+      "a chunk longer than its length",
       () => `${head([json, "Transfer-Encoding: chunked"])}2\r\n${body}\r\n0\r\n\r\n`,
     ],
     [

@@ -96,7 +96,7 @@ const chat = (model: string, more: object = {}, content = "Hi") =>
   post("/v1/chat/completions", { model, messages: [{ role: "user", content }], ...more });
 
 /** Errors of an upstream; each answer quotes the credential that it got. */
-const rudeness: ((request: { headers: object }) => [status: number, body: string])[] = [
+const vendorErrors: ((request: { headers: object }) => [status: number, body: string])[] = [
   ({ headers }) => [
     401,
     JSON.stringify({
@@ -138,11 +138,11 @@ it("no log line contains a key or an upstream credential, and no answer contains
 
   // Each call names the error that it wants, so that no call waits for another.
   upstream.answer((request, response) => {
-    const [status, body] = rudeness[Number(/No\. (\d+)/.exec(request.text)![1])]!(request);
+    const [status, body] = vendorErrors[Number(/No\. (\d+)/.exec(request.text)![1])]!(request);
     response.writeHead(status, { "content-type": "application/json", location: "/x" }).end(body);
   });
   const google = "/v1beta/models/acme/google";
-  const asked = rudeness.flatMap((_rude, index) => {
+  const asked = vendorErrors.flatMap((_rude, index) => {
     const text = `No. ${index}`;
     const contents = [{ parts: [{ text }] }];
     return [
@@ -202,9 +202,9 @@ it("no log line contains a key or an upstream credential, and no answer contains
   expect(printed).toContain("the changed configuration is wrong");
   const secrets = [key, vendorSecret, adminToken, masterKey, "one-time password"];
   expect(secrets.filter((secret) => printed.includes(secret))).toEqual([]);
-  const told = answers.join("\n");
+  const answered = answers.join("\n");
   expect(
-    [key, vendorSecret, adminToken, masterKey, ...parts].filter((one) => told.includes(one)),
+    [key, vendorSecret, adminToken, masterKey, ...parts].filter((one) => answered.includes(one)),
   ).toEqual([]);
   expect(parts.filter((one) => printed.includes(one))).toEqual([]);
 });

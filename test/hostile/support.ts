@@ -146,7 +146,7 @@ ${upstreams
 `;
 
 /** The status and error of an answer, in any protocol's shape. */
-export interface Told {
+export interface ErrorAnswer {
   readonly status: number;
   readonly code: string | undefined;
   readonly param: string | null;
@@ -236,13 +236,16 @@ async function stateOf(
 }
 
 /** The status and the error code of an answer, read where the path's protocol puts it; checks the shape. */
-export async function told(entry: Pick<Entry, "name">, response: Response): Promise<Told> {
+export async function readAnswer(
+  entry: Pick<Entry, "name">,
+  response: Response,
+): Promise<ErrorAnswer> {
   const text = await response.text();
   return { status: response.status, ...readError(entry.name, JSON.parse(text)) };
 }
 
 /** The code in an error body, after a check that the body has exactly the protocol's shape. */
-export function readError(name: Entry["name"], body: unknown): Pick<Told, "code" | "param"> {
+export function readError(name: Entry["name"], body: unknown): Pick<ErrorAnswer, "code" | "param"> {
   const anyText = expect.any(String) as string;
   if (name === "messages") {
     expect(body).toEqual({

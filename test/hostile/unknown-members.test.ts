@@ -182,7 +182,7 @@ const reportedAs: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Members without a meaning for another vendor, or without any. */
-const saysNothing: readonly RegExp[] = [
+const meaningless: readonly RegExp[] = [
   // Only of streams, or of the vendor's store.
   /^messages\.tool_calls\.index$/,
   /^input\.(?:id|status)$/,
@@ -195,7 +195,8 @@ const saysNothing: readonly RegExp[] = [
   /^input\.summary\.type$/,
 ];
 
-const isSilent = (place: string): boolean => saysNothing.some((pattern) => pattern.test(place));
+const isMeaningless = (place: string): boolean =>
+  meaningless.some((pattern) => pattern.test(place));
 
 /** True if a note covers the member: the member itself, a dropped parent, or keywords of a schema. */
 function isOf(name: string, note: string): boolean {
@@ -212,8 +213,8 @@ function isOf(name: string, note: string): boolean {
 }
 
 /** True if the value at a place is neither sent nor reported, and the request is not refused. */
-function vanishes(after: Converted | undefined, place: string): boolean {
-  if (!after || isSilent(place) || after.sent.includes(unknownValue)) return false;
+function isLost(after: Converted | undefined, place: string): boolean {
+  if (!after || isMeaningless(place) || after.sent.includes(unknownValue)) return false;
   return !after.notes.some((note) => isOf(place, note));
 }
 
@@ -238,7 +239,7 @@ describe.each(pairs)("requests converted from %s to %s", (caller, upstream) => {
   });
 
   it("T33 CONV-101: lose no unknown member of any object: each is sent, reported or refused", () => {
-    const vanished = new Set<string>();
+    const lost = new Set<string>();
     const seen = new Set<string>();
     for (const body of requestsOf[caller]) {
       if (!convert(caller, upstream, body)) continue;
@@ -247,14 +248,14 @@ describe.each(pairs)("requests converted from %s to %s", (caller, upstream) => {
         if (path.at(-1) === "$defs") continue;
         const place = nameOf([...path, unknownName]);
         const after = convert(caller, upstream, withMember(body, path, unknownName, unknownValue));
-        if (vanishes(after, place)) vanished.add(place);
+        if (isLost(after, place)) lost.add(place);
       }
     }
-    expect([...vanished]).toEqual([]);
+    expect([...lost]).toEqual([]);
   });
 
   it("T33 CONV-101: lose no member that belongs to another object of the protocol: each is sent, reported or refused", () => {
-    const vanished = new Set<string>();
+    const lost = new Set<string>();
     const seen = new Set<string>();
     const names = namesIn(fullRequests[caller]);
     let turn = upstreamsOf(caller).indexOf(upstream);
@@ -265,24 +266,24 @@ describe.each(pairs)("requests converted from %s to %s", (caller, upstream) => {
         for (const [name, said] of misplaced(names, at(body, path), turn)) {
           const place = nameOf([...path, name]);
           const after = convert(caller, upstream, withMember(body, path, name, said));
-          if (vanishes(after, place)) vanished.add(`${place}: ${JSON.stringify(said)}`);
+          if (isLost(after, place)) lost.add(`${place}: ${JSON.stringify(said)}`);
         }
       }
     }
-    expect([...vanished]).toEqual([]);
+    expect([...lost]).toEqual([]);
   });
 
   it("T33 CONV-101: lose no changed text of any field: each is sent, reported or refused", () => {
-    const vanished = new Set<string>();
+    const lost = new Set<string>();
     for (const body of fullRequests[caller]) {
       if (!convert(caller, upstream, body)) continue;
       for (const path of textPaths(body)) {
         const place = nameOf(path);
         if (isInSchema(path) || isAddress(path)) continue;
         const changed = withMember(body, path.slice(0, -1), String(path.at(-1)), unknownValue);
-        if (vanishes(convert(caller, upstream, changed), place)) vanished.add(place);
+        if (isLost(convert(caller, upstream, changed), place)) lost.add(place);
       }
     }
-    expect([...vanished]).toEqual([]);
+    expect([...lost]).toEqual([]);
   });
 });

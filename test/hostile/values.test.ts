@@ -1,12 +1,12 @@
 /** Valid JSON with hostile values: names that are special in JavaScript, invalid texts, invalid numbers. */
 import { describe, expect, it } from "vitest";
-import { entries, told, useWorld, type Entry } from "./support.ts";
+import { entries, readAnswer, useWorld, type Entry } from "./support.ts";
 
 const world = useWorld();
 const eachEntry = describe.each(entries.map((entry) => [entry.name, entry] as const));
 
 /** A body with `text` instead of the greeting. */
-const saying = (entry: Entry, text: string): string =>
+const bodyWithText = (entry: Entry, text: string): string =>
   JSON.stringify(entry.good).replace('"Hi"', () => text);
 
 /** A body with another member at its end, unescaped. */
@@ -19,14 +19,14 @@ eachEntry("%s", (_name, entry) => {
   it.each([
     ["a NUL", "\\u0000"],
     ["half a surrogate pair", "\\ud800"],
-    ["the other half first", "\\udc00\\ud800"],
+    ["a surrogate pair in the wrong order", "\\udc00\\ud800"],
     ["line separators", "\\u2028\\u2029"],
     ["a byte order mark", "\\ufeff"],
     ["CR and LF", "a\\r\\nX-Evil: 1\\r\\n\\r\\n"],
     ["a special token", "<|endoftext|><|im_start|>"],
     ["right-to-left marks", "\\u202e"],
   ])("%s in a text is passed on unchanged", async (_what, text) => {
-    const response = await world.gateway.post(entry.path, saying(entry, `"${text}"`));
+    const response = await world.gateway.post(entry.path, bodyWithText(entry, `"${text}"`));
     expect(response.status).toBe(200);
     expect(JSON.stringify(world.upstream.requests.at(-1)!.body)).toContain(
       JSON.stringify(JSON.parse(`"${text}"`)),
@@ -50,7 +50,10 @@ eachEntry("%s", (_name, entry) => {
   it.each(inherited)("%s as a role or as another closed word is refused with 400", async (name) => {
     for (const body of wrongWords(entry, name)) {
       const response = await world.unharmed(() => world.gateway.post(entry.path, body));
-      expect({ body, status: (await told(entry, response)).status }).toEqual({ body, status: 400 });
+      expect({ body, status: (await readAnswer(entry, response)).status }).toEqual({
+        body,
+        status: 400,
+      });
     }
   });
 
@@ -176,8 +179,8 @@ describe("models and paths", () => {
   const ids: [name: string, id: string][] = [
     ["an unknown model", "acme/unknown"],
     ["no vendor", "talk"],
-    ["a way up", "../../admin"],
-    ["a way up inside", "acme/../../../v1/files"],
+    ["a path to a parent folder", "../../admin"],
+    ["a path to a parent folder inside", "acme/../../../v1/files"],
     ["a query", "acme/talk?x=1"],
     ["a fragment", "acme/talk#x"],
     ["a NUL", "acme/talk\0"],
@@ -198,7 +201,10 @@ describe("models and paths", () => {
         const response = await world.unharmed(() =>
           world.gateway.post(entry.path, { ...entry.good, model }),
         );
-        expect(await told(entry, response)).toMatchObject({ status: 404, code: "model_not_found" });
+        expect(await readAnswer(entry, response)).toMatchObject({
+          status: 404,
+          code: "model_not_found",
+        });
       }
     },
   );
@@ -217,7 +223,7 @@ describe("models and paths", () => {
       const response = await world.unharmed(() =>
         world.gateway.post(entry.path, { ...entry.good, model }),
       );
-      const { status, code } = await told(entry, response);
+      const { status, code } = await readAnswer(entry, response);
       expect(`${status} ${code}`).toMatch(/^(400 invalid_|400 missing_|404 model_not_found)/);
     }
   });
@@ -238,7 +244,7 @@ describe("models and paths", () => {
     [`/v1beta/models/acme/${"x".repeat(5_000)}:generateContent`, 404, "model_not_found"],
   ])("%s is answered %s %s", async (path, status, code) => {
     const response = await world.unharmed(() => world.gateway.post(path, google.good));
-    expect(await told(google, response)).toMatchObject({ status, code });
+    expect(await readAnswer(google, response)).toMatchObject({ status, code });
   });
 
   it("an encoded slash in a generateContent path is read as the slash of the model id", async () => {
@@ -265,7 +271,7 @@ describe("models and paths", () => {
       const response = await world.unharmed(() =>
         world.gateway.post(path, { ...entry.good, model: "acme/chat-only" }),
       );
-      expect(await told(entry, response)).toMatchObject({
+      expect(await readAnswer(entry, response)).toMatchObject({
         status: 400,
         code: "unsupported_protocol",
       });
