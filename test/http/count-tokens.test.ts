@@ -137,9 +137,9 @@ describe("a token count by the vendor", () => {
   it.each([
     ["fails", json({ error: { message: "down" } }, 500)],
     ["refuses", json({ type: "error", error: { type: "x", message: "no" } }, 400)],
-    ["tells no number", json({ input_tokens: "many" })],
+    ["returns no number", json({ input_tokens: "many" })],
     [
-      "answers what is no JSON",
+      "answers without JSON",
       (_request: unknown, response: { end(text: string): void }) => response.end("<html>"),
     ],
     ["never answers", () => {}],

@@ -11,13 +11,13 @@ let gateway: GatewayUnderTest;
 beforeAll(async () => (gateway = await startTestGateway({ sandbox: "on" })));
 afterAll(() => gateway.close());
 
-interface Told {
+interface Answer {
   readonly status: number;
   readonly allow: string | null;
   readonly text: string;
 }
 
-async function ask(method: string, path: string, more: RequestInit = {}): Promise<Told> {
+async function ask(method: string, path: string, more: RequestInit = {}): Promise<Answer> {
   const answer = await fetch(gateway.url + path, {
     method,
     headers: { authorization: `Bearer ${gateway.key}`, "content-type": "application/json" },
@@ -113,7 +113,7 @@ it("GET on a generateContent path is 405 with `Allow: POST`, and not an unknown 
 });
 
 it("ERR-08: a quoted key, a key with a space, a vendor's key and a management token each get their own message, without the key", async () => {
-  const told = async (key: string) => {
+  const messageFor = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` };
     const { status, text } = await ask("POST", "/v1/chat/completions", { headers });
     expect(status).toBe(401);
@@ -121,11 +121,15 @@ it("ERR-08: a quoted key, a key with a space, a vendor's key and a management to
     expect(text).not.toContain(key);
     return text;
   };
-  expect(await told(`"${gateway.key}"`)).toContain("was sent in quotes: leave them out");
-  expect(await told(`${gateway.key} x`)).toContain("characters that no key has, such as a space");
-  expect(await told("sk-proj-1234")).toContain("a vendor's own key does not work here");
+  expect(await messageFor(`"${gateway.key}"`)).toContain("was sent in quotes: leave them out");
+  expect(await messageFor(`${gateway.key} x`)).toContain(
+    "characters that no key has, such as a space",
+  );
+  expect(await messageFor("sk-proj-1234")).toContain("a vendor's own key does not work here");
   for (const token of [`gw_admin_${"x".repeat(43)}`, `gw_pat_${"x".repeat(43)}`])
-    expect(await told(token)).toContain("This is a token of the management API (/admin/v1). Calls");
+    expect(await messageFor(token)).toContain(
+      "This is a token of the management API (/admin/v1). Calls",
+    );
 });
 
 it("an empty body is reported as empty", async () => {

@@ -152,7 +152,7 @@ describe("an embeddings call", () => {
   it.each([
     ["fails", json({ error: { message: "down" } }, 500)],
     ["answers something else", json({ object: "list" })],
-    ["tells an error with status 200", json({ error: { message: "no" } })],
+    ["reports an error with status 200", json({ error: { message: "no" } })],
   ])("goes to the next provider if the first one %s, and is charged once", async (_how, broken) => {
     first.answer(broken);
     const before = await charged();

@@ -23,7 +23,7 @@ const form = ["model", "prompt"]
   .join("")
   .concat("--xyz--\r\n");
 
-interface Asked {
+interface HeadOptions {
   readonly path: string;
   readonly key: string;
   readonly type?: string;
@@ -31,7 +31,7 @@ interface Asked {
 }
 
 /** Sends the head of a request, without its body. */
-function ask({ path, key, type = "application/json", length }: Asked): RawClient {
+function ask({ path, key, type = "application/json", length }: HeadOptions): RawClient {
   const headers = {
     authorization: `Bearer ${key}`,
     "content-type": type,
@@ -50,7 +50,7 @@ it.each([
   ["a call", "/v1/chat/completions", "application/json"],
   ["a form", "/v1/images/edits", "multipart/form-data; boundary=xyz"],
   ["a change", "/admin/v1/keys", "application/json"],
-  ["nothing", "/v1/nothing", "application/json"],
+  ["an unknown path", "/v1/nothing", "application/json"],
 ])(
   "a caller with a wrong key gets no 100 Continue for the body of %s",
   async (_what, path, type) => {

@@ -14,16 +14,16 @@ import {
   other,
   pause,
   plainRequest,
-  saying,
+  answeringText,
   useServers,
   wholeAnswers,
   type FastAnswer,
 } from "./fast-path-support.ts";
 
-const { start, startByHand } = useServers();
+const { start, startHeld } = useServers();
 
 /** Sends requests in sequence, each after the answer to the one before. */
-async function inTurn(port: number, requests: readonly string[]): Promise<string[]> {
+async function sendInSequence(port: number, requests: readonly string[]): Promise<string[]> {
   const client = openClient(port);
   for (const [index, request] of requests.entries()) {
     client.socket.write(request);
@@ -36,13 +36,13 @@ async function inTurn(port: number, requests: readonly string[]): Promise<string
 describe("the choice between the fast path and Node", () => {
   it("the fast path answers plain requests, one after another on one connection", async () => {
     const { port } = await start();
-    expect(await inTurn(port, [fast, fast, fast])).toEqual(["fast", "fast", "fast"]);
+    expect(await sendInSequence(port, [fast, fast, fast])).toEqual(["fast", "fast", "fast"]);
   });
 
   it("Node answers from the first other request on", async () => {
     const { port } = await start();
-    expect(await inTurn(port, [fast, other, fast])).toEqual(["fast", "node", "node"]);
-    expect(await inTurn(port, [other, fast])).toEqual(["node", "node"]);
+    expect(await sendInSequence(port, [fast, other, fast])).toEqual(["fast", "node", "node"]);
+    expect(await sendInSequence(port, [other, fast])).toEqual(["node", "node"]);
   });
 
   it("Node answers a request whose head arrives in pieces, wherever it is cut", async () => {
@@ -60,7 +60,7 @@ describe("the choice between the fast path and Node", () => {
   it("the fast path answers a request whose body arrives in many reads, and the requests after it", async () => {
     const { port } = await start();
     const large = plainRequest("/v1/a", "a".repeat(300_000));
-    expect(await inTurn(port, [large, fast, large, fast])).toEqual([
+    expect(await sendInSequence(port, [large, fast, large, fast])).toEqual([
       "fast",
       "fast",
       "fast",
@@ -70,7 +70,7 @@ describe("the choice between the fast path and Node", () => {
 
   it("a body reaches its reader byte for byte, wherever it is cut", async () => {
     const bodies: string[] = [];
-    const { port } = await start({ handle: saying("fast", (body) => bodies.push(body)) });
+    const { port } = await start({ handle: answeringText("fast", (body) => bodies.push(body)) });
     const body = "0123456789".repeat(3);
     const request = plainRequest("/v1/a", body);
     const client = openClient(port);
@@ -169,7 +169,7 @@ describe("an odd request", () => {
 
 describe("bytes that arrive during a call", () => {
   it("are kept as the next requests, which Node answers", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -185,7 +185,7 @@ describe("bytes that arrive during a call", () => {
   });
 
   it("wait in the socket above a limit, and then arrive completely", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -200,7 +200,7 @@ describe("bytes that arrive during a call", () => {
   });
 
   it("get 400 from Node after the answer if they are noise", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -211,7 +211,7 @@ describe("bytes that arrive during a call", () => {
   });
 
   it("are ignored if they are an empty line after a body", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -230,7 +230,7 @@ describe("the last request of a connection", () => {
   it.each(["content-length", "chunks"])(
     "is answered with `Connection: close`, and the connection is closed: %s",
     async (how) => {
-      const { port, next, server } = await startByHand();
+      const { port, next, server } = await startHeld();
       const accepted = once(server, "connection") as Promise<[Socket]>;
       const client = openClient(port);
       client.socket.write(last);
@@ -250,7 +250,7 @@ describe("the last request of a connection", () => {
   );
 
   it("is answered even if its body still arrives", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     const large = plainRequest("/v1/a", "a".repeat(3_000_000));
     client.socket.write(large.replace("\r\n", "\r\nConnection: close\r\n"));
@@ -270,7 +270,7 @@ describe("the last request of a connection", () => {
 
 describe("an answer of the fast path", () => {
   it("is sent in chunks if it is a stream, with its head and first text together", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -289,7 +289,7 @@ describe("an answer of the fast path", () => {
   });
 
   it("is sent in one write per turn of the event loop", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -309,7 +309,7 @@ describe("an answer of the fast path", () => {
   });
 
   it("throws for header values with line breaks or characters beyond Latin-1", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -324,7 +324,7 @@ describe("an answer of the fast path", () => {
   });
 
   it("ignores writes after its end", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const first = await next();
@@ -341,7 +341,7 @@ describe("an answer of the fast path", () => {
   });
 
   it("slows down for a slow reader, which gets all of it", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -373,7 +373,7 @@ describe("an answer of the fast path", () => {
   });
 
   it("blocks further requests of its connection until the client reads it", async () => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();

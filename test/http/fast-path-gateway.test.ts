@@ -18,8 +18,8 @@ import { openClient, pause, wholeAnswers } from "./fast-path-support.ts";
 
 const receive = { headersMs: 20_000, requestMs: 20_000, checkMs: 1_000 };
 const limits = "limits: { text_body_mb: 1 }\n";
-const withBare = useWorld({ receive }, limits);
-const without = useWorld({ receive, fastPath: false }, limits);
+const withFastPath = useWorld({ receive }, limits);
+const withoutFastPath = useWorld({ receive, fastPath: false }, limits);
 
 const user = [{ role: "user", content: "Grüße" }];
 const calls: readonly (readonly [path: string, body: object])[] = [
@@ -126,7 +126,7 @@ function withoutEarlyRefusal(text: string): string {
 
 /** Compares both gateways' answers. Retries, because a broken connection may lose an answer. */
 async function expectSame(sent: Sent): Promise<string> {
-  const both = () => Promise.all([answerOf(withBare, sent), answerOf(without, sent)]);
+  const both = () => Promise.all([answerOf(withFastPath, sent), answerOf(withoutFastPath, sent)]);
   let [one, other] = await both();
   for (let more = 2; one !== other && more > 0; more -= 1) [one, other] = await both();
   expect(one).toBe(other);
@@ -145,7 +145,7 @@ const streamed: Answer = (request, response) => {
 const usage = { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 };
 
 beforeAll(() => {
-  for (const { upstream } of [withBare, without]) upstream.answer(streamed);
+  for (const { upstream } of [withFastPath, withoutFastPath]) upstream.answer(streamed);
 });
 
 describe("the fast path makes no difference", () => {

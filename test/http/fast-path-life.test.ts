@@ -17,7 +17,7 @@ import {
   type Client,
 } from "./fast-path-support.ts";
 
-const { start, startByHand } = useServers();
+const { start, startHeld } = useServers();
 
 describe("clients that leave", () => {
   it.each([
@@ -25,7 +25,7 @@ describe("clients that leave", () => {
     ["close", (client: Client) => client.socket.destroy()],
     ["end their side", (client: Client) => client.socket.end()],
   ])("abort the call's response when they %s during the answer", async (_name, leave) => {
-    const { port, next } = await startByHand();
+    const { port, next } = await startHeld();
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -73,7 +73,7 @@ describe("a timeout of a connection", () => {
   });
 
   it("does not end a running call", async () => {
-    const { port, next } = await startByHand({ checkMs: 20, headersMs: 100, keepAliveMs: 100 });
+    const { port, next } = await startHeld({ checkMs: 20, headersMs: 100, keepAliveMs: 100 });
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -83,7 +83,7 @@ describe("a timeout of a connection", () => {
   });
 
   it("does not close a connection whose answer the client has not read yet", async () => {
-    const { port, server, next } = await startByHand({ checkMs: 20, keepAliveMs: 50 });
+    const { port, server, next } = await startHeld({ checkMs: 20, keepAliveMs: 50 });
     const accepted = once(server, "connection") as Promise<[Socket]>;
     const client = openClient(port);
     client.socket.write(fast);
@@ -116,7 +116,7 @@ describe("a timeout of a connection", () => {
 });
 
 describe("a body that still arrives", () => {
-  const begun = plainRequest("/v1/a", "a".repeat(100)).slice(0, -50);
+  const partialRequest = plainRequest("/v1/a", "a".repeat(100)).slice(0, -50);
 
   it.each([
     ["reset", (client: Client) => client.socket.resetAndDestroy()],
@@ -124,7 +124,7 @@ describe("a body that still arrives", () => {
   ])("gives its reader an error when clients %s in the middle of it", async (_name, leave) => {
     const { port, body } = await startReading();
     const client = openClient(port);
-    client.socket.write(begun);
+    client.socket.write(partialRequest);
     const reading = await body();
     const broken = new Promise((resolve) => reading.on("error", resolve));
     leave(client);
@@ -135,7 +135,7 @@ describe("a body that still arrives", () => {
   it("is a `clientError` if it ends too soon", async () => {
     const { port, server, body } = await startReading();
     const client = openClient(port);
-    client.socket.write(begun);
+    client.socket.write(partialRequest);
     await body();
     const told = once(server, "clientError");
     client.socket.end();
@@ -148,13 +148,13 @@ describe("a body that still arrives", () => {
     const { port, server, body, responses } = await startReading();
     const silent = openClient(port);
     const told = once(server, "clientError");
-    silent.socket.write(begun);
+    silent.socket.write(partialRequest);
     await body();
     const [error] = (await told) as [{ code: string }, unknown];
     expect(error.code).toBe("ERR_HTTP_REQUEST_TIMEOUT");
     silent.socket.destroy();
     const answered = openClient(port);
-    answered.socket.write(begun);
+    answered.socket.write(partialRequest);
     await body();
     responses.at(-1)!.writeHead(200, {});
     responses.at(-1)!.write("first");
@@ -164,7 +164,7 @@ describe("a body that still arrives", () => {
   it("delays the close of the server until its answer has ended", async () => {
     const { port, server, body, responses } = await startReading({ requestMs: 60_000 });
     const client = openClient(port);
-    client.socket.write(begun);
+    client.socket.write(partialRequest);
     await body();
     const closed = once(server, "close");
     server.close();
@@ -200,7 +200,7 @@ describe("a body that still arrives", () => {
 
 describe("a closing server", () => {
   it("closes idle connections at once, and busy ones after their answer", async () => {
-    const { port, server, next } = await startByHand();
+    const { port, server, next } = await startHeld();
     const [idle, busy] = [openClient(port), openClient(port)];
     idle.socket.write(fast);
     answerWhole(await next());
@@ -219,7 +219,7 @@ describe("a closing server", () => {
   });
 
   it("closes all connections if `closeAllConnections` is called", async () => {
-    const { port, server, next } = await startByHand();
+    const { port, server, next } = await startHeld();
     const [fresh, busy] = [openClient(port), openClient(port)];
     busy.socket.write(fast);
     const response = await next();

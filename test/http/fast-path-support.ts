@@ -15,7 +15,7 @@ interface LabelledServer {
 }
 
 /** A handler for /v1/ that answers `text` after it has read the body, and passes the body to `told`. */
-export const saying =
+export const answeringText =
   (text: string, told: (body: string) => void = () => undefined): RequestHandler =>
   (request, response, body) => {
     if (!request.url.startsWith("/v1/")) return false;
@@ -61,7 +61,7 @@ async function startServer(
   server.keepAliveTimeoutBuffer = 100;
   if (settings.fast !== false)
     installFastPath(server, {
-      handle: settings.handle ?? saying("fast"),
+      handle: settings.handle ?? answeringText("fast"),
       leaving: settings.leaving ?? (() => false),
       checkMs,
     });
@@ -89,7 +89,7 @@ export function useServers() {
     return server;
   };
   /** Starts a server whose fast answers the test gives itself. */
-  const startByHand = async (settings: Settings = {}) => {
+  const startHeld = async (settings: Settings = {}) => {
     const waiting: FastAnswer[] = [];
     const handle: RequestHandler = (_request, response) => waiting.push(response) > 0;
     const server = await start({ ...settings, handle });
@@ -99,7 +99,7 @@ export function useServers() {
     };
     return { ...server, next };
   };
-  return { start, startByHand };
+  return { start, startHeld };
 }
 
 export function answerWhole(response: FastAnswer, text = "fast"): void {

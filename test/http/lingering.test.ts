@@ -48,15 +48,15 @@ describe("a refusal that closes its connection", () => {
   it.each([
     ["a call", `POST /v1/messages HTTP/1.1\r\n${json}${length}\r\n`, large, 401],
     ["a task", `POST /v1/tasks HTTP/1.1\r\n${json}${length}\r\n`, large, 401],
-    ["nothing", `POST /v1/nothing HTTP/1.1\r\n${json}${length}\r\n`, large, 404],
+    ["a call of an unknown path", `POST /v1/nothing HTTP/1.1\r\n${json}${length}\r\n`, large, 404],
     [
       "a call in chunks",
       `POST /v1/responses HTTP/1.1\r\n${json}Transfer-Encoding: chunked\r\n\r\n`,
       chunk,
       401,
     ],
-    ["a header too long", `POST /v1/messages HTTP/1.1\r\n${json}X-A: `, large, 431],
-    ["what is no HTTP", "noise\r\n\r\n", large, 400],
+    ["a header that is too long", `POST /v1/messages HTTP/1.1\r\n${json}X-A: `, large, 431],
+    ["bytes that are not HTTP", "noise\r\n\r\n", large, 400],
   ])("reaches a client that sends all of %s before it reads", async (_name, head, body, status) => {
     const text = await sendThenRead(port, head, body);
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual([`HTTP/1.1 ${status}`]);
@@ -65,10 +65,10 @@ describe("a refusal that closes its connection", () => {
 });
 
 describe("the fast path, when it closes a connection", () => {
-  const { startByHand } = useServers();
+  const { startHeld } = useServers();
 
   it("delivers the last answer to a client that sends everything before it reads", async () => {
-    const { port, next } = await startByHand({ leaving: () => true });
+    const { port, next } = await startHeld({ leaving: () => true });
     const [head] = plainRequest("/v1/a", "", ["Host: a", `Content-Length: ${large.length}`]).split(
       /(?<=\r\n\r\n)/,
     );
@@ -79,7 +79,7 @@ describe("the fast path, when it closes a connection", () => {
 
   it("delivers the last answer to a client that goes on sending after its last request", async () => {
     const last = plainRequest("/v1/a", "", ["Host: a", "Content-Length: 0", "Connection: close"]);
-    const { port, next, server } = await startByHand();
+    const { port, next, server } = await startHeld();
     const accepted = once(server, "connection") as Promise<[Socket]>;
     const client = openClient(port);
     client.socket.write(last);
@@ -97,7 +97,7 @@ describe("the fast path, when it closes a connection", () => {
   });
 
   it("ignores bytes after the last request", async () => {
-    const { port, next } = await startByHand({ leaving: () => true });
+    const { port, next } = await startHeld({ leaving: () => true });
     const client = openClient(port);
     client.socket.write(plainRequest("/v1/a", "01234", ["Host: a", "Content-Length: 10"]));
     answerWhole(await next(), "told");

@@ -37,10 +37,10 @@ const ways: readonly (readonly [string, (answer: Answer) => Promise<number>])[] 
 ];
 
 const texts: readonly (readonly [string, string])[] = [
-  ["as long as may be joined", "a".repeat(joinedMax)],
-  ["of ASCII, and longer", "b".repeat(joinedMax + 1)],
-  ["of Latin-1, and longer", "é".repeat(joinedMax + 1)],
-  ["of everything, and longer", "\u{1f600} 水".repeat(joinedMax)],
+  ["with the longest text that is joined", "a".repeat(joinedMax)],
+  ["with a longer text of ASCII", "b".repeat(joinedMax + 1)],
+  ["with a longer text of Latin-1", "é".repeat(joinedMax + 1)],
+  ["with a longer text of any characters", "\u{1f600} 水".repeat(joinedMax)],
 ];
 
 const ask = (port: number): Promise<Response> =>

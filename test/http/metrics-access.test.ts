@@ -45,7 +45,7 @@ describe("/metrics without a token", () => {
     ["Via", { via: "1.1 proxy" }],
     ["X-Real-IP", { "x-real-ip": "127.0.0.1" }],
     ["a public Host, as HAProxy passes it on", { host: "gateway.example.com" }],
-    ["a Host that a page has led here", { host: "evil.example:8080" }],
+    ["a Host that a page has pointed here", { host: "evil.example:8080" }],
   ])("refuses a request through a local proxy: %s", async (_name, headers) => {
     const answer = await get(url("127.0.0.1"), headers);
     expect(answer.status).toBe(403);

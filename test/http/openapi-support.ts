@@ -34,7 +34,7 @@ export function faults(schema: Schema, value: unknown): string[] {
 }
 
 /** A value, or the target of its reference. */
-const said = <Value>(value: Value): Value => {
+const resolved = <Value>(value: Value): Value => {
   const reference = (value as { $ref?: string }).$ref;
   return reference === undefined ? value : (resolve(reference) as Value);
 };
@@ -49,8 +49,8 @@ export const operations = Object.entries(openapi.paths).flatMap(([path, item]) =
       path,
       operation: {
         ...operation,
-        parameters: operation.parameters?.map(said),
-        responses: Object.fromEntries(responses.map(([status, each]) => [status, said(each)])),
+        parameters: operation.parameters?.map(resolved),
+        responses: Object.fromEntries(responses.map(([status, each]) => [status, resolved(each)])),
       },
     };
   }),
@@ -96,7 +96,7 @@ export function address({ path, operation }: Target): string {
 
 /** A schema and all its anyOf, oneOf and allOf branches. */
 function branches(schema: unknown): Record<string, unknown>[] {
-  const node = said(schema as object) as Record<string, unknown>;
+  const node = resolved(schema as object) as Record<string, unknown>;
   const within = ["anyOf", "oneOf", "allOf"].flatMap((key) => (node[key] ?? []) as unknown[]);
   return [node, ...within.flatMap(branches)];
 }

@@ -7,7 +7,7 @@ import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 let gateway: GatewayUnderTest;
 const clients: RawClient[] = [];
 /** Count of calls that were answered. */
-let paid = 0;
+let answeredCount = 0;
 
 /** Allows one new call in a round, and eight in a burst. */
 beforeAll(async () => {
@@ -76,7 +76,7 @@ describe("calls beyond the limit of an event-loop round", () => {
       for (const client of own) client.socket.write(request);
       await expect.poll(() => own.every((client) => secondAnswer(client) !== undefined)).toBe(true);
       const answers = own.map((client) => secondAnswer(client)!);
-      paid += answers.filter(({ status }) => status === 200).length;
+      answeredCount += answers.filter(({ status }) => status === 200).length;
       const refused = answers.filter(({ status }) => status === 503);
       expect(refused.length).toBeGreaterThan(20);
       expect(answers.length - refused.length).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ describe("calls beyond the limit of an event-loop round", () => {
     const body = { model: "sandbox/chat", messages: [message] };
     const call = async (): Promise<number> => {
       const { status } = await gateway.post("/v1/chat/completions", body);
-      if (status === 200) paid += 1;
+      if (status === 200) answeredCount += 1;
       return status;
     };
     for (let next = 0; next < 5; next += 1) await expect.poll(call).toBe(200);
@@ -99,7 +99,7 @@ describe("calls beyond the limit of an event-loop round", () => {
     const charges = "select count(*)::int as n from ledger_entries where kind = 'charge'";
     await expect
       .poll(async () => (await database.query<{ n: number }>(charges))[0])
-      .toEqual({ n: paid });
+      .toEqual({ n: answeredCount });
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(Number(/^tollgate_calls_overloaded_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(
       80,
@@ -108,7 +108,7 @@ describe("calls beyond the limit of an event-loop round", () => {
 });
 
 /** Waits some rounds without calls, so that a full burst is allowed again. */
-const quiet = async (): Promise<void> => {
+const waitForFullBurst = async (): Promise<void> => {
   const fromMs = performance.now();
   await eventually(() => performance.now() - fromMs > 500, "quiet rounds");
 };
@@ -117,7 +117,7 @@ it("calls with a wrong key take no slots from valid calls of the same round", as
   const own = Array.from({ length: 43 }, () => openRaw(gateway.url, { path: "/healthz" }));
   clients.push(...own);
   await expect.poll(() => own.every((client) => client.status() === 200)).toBe(true);
-  await quiet();
+  await waitForFullBurst();
   const request = requestOf("/v1/chat/completions", { messages: [message] });
   const strange = request.replace(gateway.key, "gw_live_nobody");
   for (const [index, client] of own.entries()) client.socket.write(index < 40 ? strange : request);

@@ -13,12 +13,12 @@ const pages = globSync(["README.md", "docs/*.md"], { cwd: root }).filter(
 );
 
 /** True for commands that need jq and given-up callbacks. test/webhooks tests redelivery. */
-const isOfCallbacks = (text: string): boolean => text.includes("/redeliver");
+const isAboutCallbacks = (text: string): boolean => text.includes("/redeliver");
 
 const blocks = pages.toSorted().flatMap((page) => {
   const whole = readFileSync(root + page, "utf8");
   return [...whole.matchAll(/^( *)```sh\n([^]*?)^ *```$/gm)].flatMap(({ 2: text = "", index }) =>
-    /^curl|\bcurl -/m.test(text) && !isOfCallbacks(text)
+    /^curl|\bcurl -/m.test(text) && !isAboutCallbacks(text)
       ? [{ at: `${page}:${whole.slice(0, index).split("\n").length + 1}`, text }]
       : [],
   );
@@ -27,7 +27,7 @@ const blocks = pages.toSorted().flatMap((page) => {
 const directory = mkdtempSync(join(tmpdir(), "tollgate-pages-"));
 let gateway: AdminGateway;
 /** The values that a reader fills in, by placeholder. */
-let atHand: Readonly<Record<string, () => Promise<string>>>;
+let placeholders: Readonly<Record<string, () => Promise<string>>>;
 
 beforeAll(async () => {
   gateway = await startAdminGateway({ environment: { TOLLGATE_SANDBOX: "on" } });
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const invite = async () =>
     (await gateway.admin("POST", members, { email: `${(guests += 1)}@example.com`, role: "admin" }))
       .json;
-  atHand = {
+  placeholders = {
     "<the key>": () => made.json.key,
     "gw_live_...": () => made.json.key,
     "key_...": () => made.json.id,
@@ -69,32 +69,32 @@ afterAll(async () => {
 });
 
 /** The text with the placeholders filled in, and without `npx tollgate` commands (see test/tidy/examples.test.ts). */
-async function readersOwn(text: string): Promise<string> {
+async function fillPlaceholders(text: string): Promise<string> {
   let own = text
     .replaceAll("http://127.0.0.1:8080", gateway.url)
     .replaceAll(/^npx tollgate .*$/gm, "");
-  for (const [words, value] of Object.entries(atHand))
+  for (const [words, value] of Object.entries(placeholders))
     if (own.includes(words)) own = own.replaceAll(words, await value());
   return own;
 }
 
 /** Runs a block until one of its commands fails. A status of 400 or more is a failure. */
 async function run(text: string) {
-  const script = `curl() { command curl --no-progress-meter --fail-with-body "$@"; }\n${await readersOwn(text)}`;
+  const script = `curl() { command curl --no-progress-meter --fail-with-body "$@"; }\n${await fillPlaceholders(text)}`;
   const child = spawn("sh", ["-ec", script], {
     cwd: directory,
     env: {
       ...process.env,
       TOLLGATE_ADMIN_TOKEN: adminToken,
-      KEY: await atHand["<the key>"]!(),
+      KEY: await placeholders["<the key>"]!(),
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let said = "";
-  child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
-  child.stderr.on("data", (bytes: Buffer) => (said += bytes.toString()));
+  let output = "";
+  child.stdout.on("data", (bytes: Buffer) => (output += bytes.toString()));
+  child.stderr.on("data", (bytes: Buffer) => (output += bytes.toString()));
   const code = await new Promise((resolve) => child.once("close", resolve));
-  return { code, said, left: /\w_\.\.\.|<the \w+>/.exec(script)?.[0] };
+  return { code, output, left: /\w_\.\.\.|<the \w+>/.exec(script)?.[0] };
 }
 
 describe("the curl commands of the pages", () => {
@@ -104,8 +104,8 @@ describe("the curl commands of the pages", () => {
   });
 
   it.each(blocks)("are answered: $at", async ({ text }) => {
-    const { code, said, left } = await run(text);
-    expect({ code, left, said }).toEqual({ code: 0, left: undefined, said });
-    expect(said).not.toContain('"error":{');
+    const { code, output, left } = await run(text);
+    expect({ code, left, output }).toEqual({ code: 0, left: undefined, output });
+    expect(output).not.toContain('"error":{');
   });
 });

@@ -184,7 +184,7 @@ describe("an uploaded picture", () => {
 
   it.each([
     [
-      "is no picture",
+      "is not a picture",
       Buffer.from("GIF89a, or anything else that is not asked for"),
       "invalid_image_file",
     ],
