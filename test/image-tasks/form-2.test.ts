@@ -10,24 +10,24 @@ beforeAll(async () => {
 afterAll(() => bench?.close());
 
 const models = ["task-image-model-2", "image-model-b"] as const;
-const ways = ["JSON", "a form with a picture"] as const;
-type Way = (typeof ways)[number];
+const encodings = ["JSON", "a form with a picture"] as const;
+type Encoding = (typeof encodings)[number];
 
-const optionsOf = async (way: Way) => ({
-  form: way !== "JSON",
-  ...(way === "a form with a picture" && { files: { image: await plain() } }),
+const optionsOf = async (encoding: Encoding) => ({
+  form: encoding !== "JSON",
+  ...(encoding === "a form with a picture" && { files: { image: await plain() } }),
 });
 
 const defaults = { n: 1, size: "auto", quality: "auto", background: "auto", output_format: "png" };
 /** Fields as texts, as in the vendor's form. */
-const spelled = (fields: Fields): Fields =>
+const asTexts = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 
 /** The vendor checks all fields, but its filter blocks the task before it paints a picture, which would take most of the time. */
-const unpainted = { task_outcome: "blocked" };
+const blockedByFilter = { task_outcome: "blocked" };
 
 /** The caller's fields, and the vendor's fields besides the defaults. `undefined`: not sent. */
-const taken: readonly (readonly [ids: string, said: Fields, told: Fields])[] = [
+const acceptedRows: readonly (readonly [ids: string, said: Fields, asSent: Fields])[] = [
   ["TIMG2-10 LIM-02", { n: 10, quality: "low" }, { n: 10, quality: "low" }],
   ["TIMG2-11", { size: "auto" }, { size: "auto" }],
   ["TIMG2-11", { size: "1024x1024" }, { size: "1024x1024" }],
@@ -75,7 +75,12 @@ const taken: readonly (readonly [ids: string, said: Fields, told: Fields])[] = [
 ];
 
 /** Accepted requests with notes, by the names of the fields. */
-const noted: readonly (readonly [ids: string, said: Fields, told: Fields, notes: string[]])[] = [
+const acceptedWithNotes: readonly (readonly [
+  ids: string,
+  said: Fields,
+  asSent: Fields,
+  notes: string[],
+])[] = [
   [
     "TIMG2-15",
     { size: "1024x1536", aspect_ratio: "3:2", image_size: "1K" },
@@ -123,23 +128,23 @@ const refused: readonly (readonly [ids: string, said: Fields, wanted: string])[]
 describe.each(models)("sandbox/%s", (name) => {
   const model = `sandbox/${name}`;
 
-  describe.each(ways)("a task submitted as %s", (way) => {
+  describe.each(encodings)("a task submitted as %s", (encoding) => {
     // The short form splits the rows between the two models, and between form and JSON.
-    const place = models.indexOf(name) + ways.indexOf(way);
-    const edits = way === "a form with a picture";
-    const told = (fields: Fields) => (edits ? spelled(fields) : fields);
-    const expectTold = (body: Fields, fields: Fields) => {
+    const place = models.indexOf(name) + encodings.indexOf(encoding);
+    const edits = encoding === "a form with a picture";
+    const asSent = (fields: Fields) => (edits ? asTexts(fields) : fields);
+    const expectSent = (body: Fields, fields: Fields) => {
       for (const [field, value] of Object.entries(fields))
         if (value === undefined) expect(body).not.toHaveProperty(field);
-        else expect(body).toMatchObject(told({ [field]: value }));
+        else expect(body).toMatchObject(asSent({ [field]: value }));
     };
 
     it("TIMG2-10 TIMG2-12 TIMG2-19 TIMG2-20 TIMG2-22: reaches the vendor with the defaults of its omitted fields", async () => {
-      const { task, sent } = await bench.run({ model }, await optionsOf(way));
+      const { task, sent } = await bench.run({ model }, await optionsOf(encoding));
       const { image, prompt, input_fidelity: fidelity, ...rest } = sent.body;
       expect("notes" in task).toBe(false);
       expect(sent.path).toBe(`/openai/v1/images/${edits ? "edits" : "generations"}`);
-      expect(rest).toEqual({ model: name, ...told(defaults) });
+      expect(rest).toEqual({ model: name, ...asSent(defaults) });
       expect(prompt).toMatch(/^boat /);
       expect([image !== undefined, fidelity]).toEqual([
         edits,
@@ -149,24 +154,33 @@ describe.each(models)("sandbox/%s", (name) => {
       expect(shape).toMatch(/ png$/);
     });
 
-    it.each(inTurn(taken, place))("%s: %j reaches the vendor", async (_ids, said, wanted) => {
-      const options = { ...(await optionsOf(way)), ...(edits && { script: unpainted }) };
-      const { task, sent } = await bench.run({ model, quality: "low", ...said }, options);
-      expect(task.error?.code).toBe(edits ? "content_policy_violation" : undefined);
-      expect("notes" in task).toBe(false);
-      expectTold(sent.body, wanted);
-    });
+    it.each(inTurn(acceptedRows, place))(
+      "%s: %j reaches the vendor",
+      async (_ids, said, wanted) => {
+        const options = {
+          ...(await optionsOf(encoding)),
+          ...(edits && { script: blockedByFilter }),
+        };
+        const { task, sent } = await bench.run({ model, quality: "low", ...said }, options);
+        expect(task.error?.code).toBe(edits ? "content_policy_violation" : undefined);
+        expect("notes" in task).toBe(false);
+        expectSent(sent.body, wanted);
+      },
+    );
 
-    it.each(noted)("%s: %j is accepted with a note", async (_ids, said, wanted, notes) => {
-      const { task, sent } = await bench.run({ model, ...said }, await optionsOf(way));
-      expect(task.status).toBe("succeeded");
-      expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
-      for (const note of task.notes!) expect(note).toMatch(/^\w+: .{8,}/);
-      expectTold(sent.body, wanted);
-    });
+    it.each(acceptedWithNotes)(
+      "%s: %j is accepted with a note",
+      async (_ids, said, wanted, notes) => {
+        const { task, sent } = await bench.run({ model, ...said }, await optionsOf(encoding));
+        expect(task.status).toBe("succeeded");
+        expect(task.notes!.map((note) => note.split(":")[0])).toEqual(notes);
+        for (const note of task.notes!) expect(note).toMatch(/^\w+: .{8,}/);
+        expectSent(sent.body, wanted);
+      },
+    );
 
     it.each(inTurn(refused, place))("%s: %j is refused", async (_ids, said, wanted) => {
-      expect(await bench.refusal({ model, ...said }, await optionsOf(way))).toBe(wanted);
+      expect(await bench.refusal({ model, ...said }, await optionsOf(encoding))).toBe(wanted);
     });
   });
 

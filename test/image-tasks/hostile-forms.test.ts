@@ -201,8 +201,8 @@ it("malformed forms are answered or cut off, and leave no file and no hold", asy
 
 it.each([
   ["thousands of fields", () => Array.from({ length: 5000 }, (_, at) => [`f${at}`, "x"] as const)],
-  ["a field again and again", () => Array.from({ length: 90 }, () => ["size", "auto"] as const)],
-  ["a hundred thousand bytes as a name", () => [["n".repeat(100_000), "x"] as const]],
+  ["a repeated field", () => Array.from({ length: 90 }, () => ["size", "auto"] as const)],
+  ["a name of a hundred thousand bytes", () => [["n".repeat(100_000), "x"] as const]],
   ["a field of two megabytes", () => [["user", "x".repeat(2_000_000)] as const]],
   ["two models", () => [["model", "sandbox/image-model-b"] as const]],
 ])("a form with %s is refused, and its pictures are removed", async (_what, more) => {

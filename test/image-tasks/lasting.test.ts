@@ -47,11 +47,11 @@ const received = ({ body }: Recorder["requests"][number]): Buffer[] =>
 const fields = { model: "acme/pictures", prompt: "A boat" };
 
 /** Points of death with the task's final state and cost. The short form has the one after which no vendor may be asked again. */
-const deaths = [
+const killPoints = [
   ["collect.stored", "failed", "0"],
   ["ask.claimed", "succeeded", "0.012"],
 ] as const;
-it.each(deaths.slice(0, inForm(1, 2)))(
+it.each(killPoints.slice(0, inForm(1, 2)))(
   "a task with pictures whose gateway is killed at %s has %s after the next start, with one vendor request",
   async (point, status, cost) => {
     const vendor = await startVendor();

@@ -37,8 +37,8 @@ afterAll(async () => {
 });
 
 /** A task with a picture, stopped before its vendor is asked, and the path of its picture. */
-async function waiting(): Promise<{ id: string; place: string; letGo: () => void }> {
-  const letGo = bench.hold("ask.claimed");
+async function heldTask(): Promise<{ id: string; filePath: string; release: () => void }> {
+  const release = bench.hold("ask.claimed");
   const files = { image: await plain() };
   const sent = await bench.submit({ model: "acme/pictures", prompt: "A boat" }, { files });
   const { id } = (await sent.json()) as TaskBody;
@@ -46,11 +46,11 @@ async function waiting(): Promise<{ id: string; place: string; letGo: () => void
     "select name from files where task_id = $1 and purpose = 'input'",
     [id],
   );
-  return { id, place: join(bench.directory, "data", "files", row!.name), letGo };
+  return { id, filePath: join(bench.directory, "data", "files", row!.name), release };
 }
 
 /** The outcomes of a task's attempts, and the health of its provider. */
-async function blameOf(id: string) {
+async function outcomesOf(id: string) {
   const [row] = await bench.database.query<{ attempts: { outcome: string }[] }>(
     "select attempts from tasks where id = $1",
     [id],
@@ -64,12 +64,12 @@ async function blameOf(id: string) {
 
 it("T81: an upload that is gone fails its task with `upload_unavailable`, and no vendor is blamed", async () => {
   for (let tasks = 0; tasks < 8; tasks += 1) {
-    const { id, place, letGo } = await waiting();
-    rmSync(place);
-    letGo();
+    const { id, filePath, release } = await heldTask();
+    rmSync(filePath);
+    release();
     const task = await bench.until(id, "failed", "succeeded");
     expect(task).toMatchObject({ cost: "0", error: { code: "upload_unavailable" } });
-    expect(await blameOf(id)).toEqual({ outcomes: ["upload"], failures: [] });
+    expect(await outcomesOf(id)).toEqual({ outcomes: ["upload"], failures: [] });
   }
   expect(vendor.requests).toEqual([]);
   const sent = await bench.submit({ model: "acme/pictures", prompt: "Another" });
@@ -78,20 +78,20 @@ it("T81: an upload that is gone fails its task with `upload_unavailable`, and no
 });
 
 it.each([
-  ["cannot be read", (place: string) => (rmSync(place), mkdirSync(place))],
-  ["is cut short", (place: string) => truncateSync(place, 10)],
+  ["cannot be read", (filePath: string) => (rmSync(filePath), mkdirSync(filePath))],
+  ["is cut short", (filePath: string) => truncateSync(filePath, 10)],
 ])("T81: a task waits for an upload that %s for a while", async (_how, harm) => {
   vendor.requests.length = 0;
-  const { id, place, letGo } = await waiting();
-  const bytes = readFileSync(place);
-  harm(place);
-  letGo();
+  const { id, filePath, release } = await heldTask();
+  const bytes = readFileSync(filePath);
+  harm(filePath);
+  release();
   const looked =
     "select lease_token from tasks where id = $1 and status = 'running' and not asking";
   await eventually(async () => (await bench.database.query(looked, [id]))[0], "a step that waits");
-  expect(await blameOf(id)).toEqual({ outcomes: [], failures: [] });
-  rmSync(place, { recursive: true });
-  writeFileSync(place, bytes);
+  expect(await outcomesOf(id)).toEqual({ outcomes: [], failures: [] });
+  rmSync(filePath, { recursive: true });
+  writeFileSync(filePath, bytes);
   expect(await bench.until(id, "failed", "succeeded")).toMatchObject({ status: "succeeded" });
   expect(vendor.requests).toHaveLength(1);
 });

@@ -76,11 +76,11 @@ describe.each(["sandbox/task-image-model-2", "sandbox/image-model-b"])("%s", (mo
   });
 
   it.each([
-    ["no PNG", () => picture("webp", { width: 64, height: 48, alpha: true })],
+    ["not a PNG", () => picture("webp", { width: 64, height: 48, alpha: true })],
     ["no alpha", () => plain()],
     ["another width", () => maskOf(66, 48)],
     ["another height", () => maskOf(64, 49)],
-    ["no picture", () => Promise.resolve(Buffer.from("a mask"))],
+    ["not a picture", () => Promise.resolve(Buffer.from("a mask"))],
   ] as const)('TIMG2-07 LIM-05: a mask with the fault "%s" is refused', async (_what, mask) => {
     const files = { image: await plain(), mask: await mask() };
     expect(await refusal(files)).toBe("invalid_image_file mask");

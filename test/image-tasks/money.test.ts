@@ -210,7 +210,7 @@ describe.each(byTokens)("%s, billed by tokens", (model) => {
 it("BILL-23 ERR-09: a task that costs more than the balance is refused with 402 before any vendor request", async () => {
   const model = "sandbox/task-image-model-1";
   const drained = { model, n: 10, quality: "medium", image_size: "2K" };
-  await leaveOnly(usd("0.79"));
+  await reserveAllBut(usd("0.79"));
   const answer = await bench.submit({ ...drained, prompt: "Too dear" });
   expect(answer.status).toBe(402);
   expect(answer.headers.get("x-should-retry")).toBe("false");
@@ -221,7 +221,7 @@ it("BILL-23 ERR-09: a task that costs more than the balance is refused with 402 
 });
 
 /** Reserves the available balance except for this amount. */
-async function leaveOnly(amountNano: bigint): Promise<void> {
+async function reserveAllBut(amountNano: bigint): Promise<void> {
   const [key] = await bench.database.query<{ id: string }>(
     "select id from api_keys where workspace_id = $1",
     [bench.workspaceId],

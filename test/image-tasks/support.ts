@@ -14,7 +14,7 @@ export interface Sent {
   readonly body: Fields;
 }
 
-export interface Ran {
+export interface CompletedTask {
   readonly task: TaskBody;
   /** The vendor's request. */
   readonly sent: Sent;
@@ -32,7 +32,7 @@ export interface ImageBench extends Bench {
   /** Submits a task, as a form if there are files. */
   submit(fields: Fields, options?: Options): Promise<Response>;
   /** Makes a task and waits for its end. @throws if it is refused */
-  run(fields: Fields, options?: Options): Promise<Ran>;
+  run(fields: Fields, options?: Options): Promise<CompletedTask>;
   /** `code param` of a 400 refusal that reaches no vendor. @throws if it is not refused */
   refusal(fields: Fields, options?: Options): Promise<string>;
   /** The vendors' received requests that contain this text. */

@@ -73,7 +73,7 @@ describe("an invalid picture", () => {
           .gif()
           .toBuffer(),
     ],
-    ["nothing", () => Promise.resolve(Buffer.alloc(0))],
+    ["an empty file", () => Promise.resolve(Buffer.alloc(0))],
   ] as const)("%s is refused by its content", async (_what, file) => {
     expect(await refusal({}, { files: { image: await file() } })).toBe("invalid_image_file image");
   });

@@ -202,9 +202,9 @@ describe("the charge of an image task", () => {
 
   it.each([
     ["no picture", { data: [] }, "upstream_error"],
-    ["what is no picture", { data: [{ b64_json: "AAAA" }] }, "artifact_unavailable"],
+    ["something else than a picture", { data: [{ b64_json: "AAAA" }] }, "artifact_unavailable"],
     [
-      "only what it withholds",
+      "only a withheld picture",
       { data: [{ respect_moderation: false }] },
       "content_policy_violation",
     ],
