@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const run = (fields: Fields = {}, files: Files = { image }, script?: object) =>
-  bench.ran((prompt) => bench.edit({ model: modelA, prompt, ...fields }, files), script);
+  bench.runCall((prompt) => bench.edit({ model: modelA, prompt, ...fields }, files), script);
 const refused = (fields: Fields, files: Files = { image }) =>
   bench.refusal((prompt) => bench.edit({ model: modelA, prompt, ...fields }, files));
 /** The files that the vendor got under a name. */

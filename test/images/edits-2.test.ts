@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const run = (fields: Fields = {}, files: Files = { image }, script?: object) =>
-  bench.ran((prompt) => bench.edit({ model: modelB, prompt, ...fields }, files), script);
+  bench.runCall((prompt) => bench.edit({ model: modelB, prompt, ...fields }, files), script);
 const refused = (fields: Fields, files: Files = { image }) =>
   bench.refusal((prompt) => bench.edit({ model: modelB, prompt, ...fields }, files));
 const filesAt = ({ body }: { body: Fields }, name: string) =>

@@ -101,11 +101,11 @@ describe("an unusable answer", () => {
       void response.writeHead(200, { "content-encoding": coding }).end("abc");
   it.each([
     ["a page", raw(200, "<html>", "text/html"), /it is 6 bytes that are no JSON object/],
-    ["nothing", raw(200, "", "application/json"), /it is empty/],
-    ["something else", json({ hello: 1 }), /it is JSON without what was asked for/],
+    ["an empty body", raw(200, "", "application/json"), /it is empty/],
+    ["another object", json({ hello: 1 }), /it is JSON without what was asked for/],
     ["no picture", json({ data: [{ b64_json: "bm8gcGljdHVyZQ==" }] }), /no PNG, JPEG or WebP/],
     ["an unknown coding", coded("rot13"), /Content-Encoding "rot13"/],
-    ["no gzip", coded("gzip"), /no valid gzip/],
+    ["invalid gzip", coded("gzip"), /no valid gzip/],
   ])(
     "T81: %s: the caller gets the reason, and no vendor is asked again",
     async (_what, answer, said) => {
@@ -181,7 +181,7 @@ describe("an unknown outcome", () => {
   it.each([
     ["hangs up", hangUp, 502],
     ["falls silent", hang, 504],
-    ["has a gateway in front that gave up", json({ error: { message: "timed out" } }, 504), 504],
+    ["is behind a gateway that timed out", json({ error: { message: "timed out" } }, 504), 504],
     ["answers with a page", raw(200, "<html>", "text/html"), 502],
     ["answers with broken JSON", raw(200, '{"data":[{"b64'), 502],
     ["answers without a picture", json({ data: [] }), 502],

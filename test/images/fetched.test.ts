@@ -36,8 +36,8 @@ it("STORE-01: a picture that is cut again and again counts only its kept bytes, 
 });
 
 it.each([
-  ["whose server is silent", 1],
-  ["that waits for its next try", 6],
+  ["with a silent server", 1],
+  ["waiting for its next try", 6],
 ])(
   "STORE-01: a call for a picture %s when its gateway stops ends with an error message, uncharged",
   async (_what, from) => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const run = (fields: Fields = {}, script?: object) =>
-  bench.ran((prompt) => bench.generate({ prompt, ...fields }), script);
+  bench.runCall((prompt) => bench.generate({ prompt, ...fields }), script);
 const refused = (fields: Fields) =>
   bench.refusal((prompt) => bench.generate({ prompt, ...fields }));
 

@@ -15,7 +15,7 @@ const event = (type: string, data: object) =>
   formatSse({ event: type, data: JSON.stringify({ type, ...data }) });
 
 /** Lets the vendor send previews, one by default, and then call `rest` when the client has left. */
-function begins(
+function startStream(
   image: Bytes,
   rest: (response: ServerResponse) => void,
   previews = 1,
@@ -36,7 +36,7 @@ function begins(
 }
 
 /** Starts a stream, and leaves it after its first bytes. */
-async function leave(
+async function leaveStream(
   image: Bytes,
   headers: Readonly<Record<string, string>>,
   changes: Partial<typeof fields> = {},
@@ -57,7 +57,7 @@ async function leave(
 }
 
 /** Repeats the call. Returns its status with the error code or first line, and the charges so far. */
-async function again(image: Bytes): Promise<[answer: string, chargedNano: bigint]> {
+async function repeatCall(image: Bytes): Promise<[answer: string, chargedNano: bigint]> {
   const answer = await vendors.bench.edit(fields, { image }, key);
   const text = await answer.text();
   const code =
@@ -72,12 +72,12 @@ describe("a stream that its client left after a preview", () => {
   it("T62 T67: was charged in part, and a repetition with the same key is charged nothing more", async () => {
     vendors = await startVendors();
     const image = await picture();
-    begins(image, () => undefined);
-    await leave(image, key);
+    startStream(image, () => undefined);
+    await leaveStream(image, key);
     const { chargedNano } = await vendors.bench.state();
     expect(chargedNano).toBeGreaterThan(0n);
     vendors.answer(json({ data: [{ b64_json: image.toString("base64") }] }));
-    expect(await again(image)).toEqual(["404 not_found", chargedNano]);
+    expect(await repeatCall(image)).toEqual(["404 not_found", chargedNano]);
     expect(vendors.first.requests).toEqual([]);
     const other = await vendors.bench.edit({ ...fields, prompt: "y" }, { image }, key);
     expect(other.status).toBe(422);
@@ -88,8 +88,8 @@ describe("a stream that its client left after a preview", () => {
     const image = await picture();
     const charged: bigint[] = [];
     for (const previews of [1, 3]) {
-      begins(image, () => undefined, previews);
-      await leave(image, {}, { partial_images: "1" });
+      startStream(image, () => undefined, previews);
+      await leaveStream(image, {}, { partial_images: "1" });
       charged.push((await vendors.bench.state()).chargedNano);
     }
     expect(charged[0]).toBeGreaterThan(0n);
@@ -107,8 +107,8 @@ describe("a stream that its client left after a preview", () => {
     vendors = await startVendors({ onDisconnect: "drain" });
     const { bench } = vendors;
     const image = await picture();
-    const { left } = begins(image, rest);
-    await leave(image, {});
+    const { left } = startStream(image, rest);
+    await leaveStream(image, {});
     left();
     const { chargedNano } = await bench.state();
     expect(chargedNano).toBe(0n);
@@ -121,22 +121,22 @@ describe("a stream that its client left after a preview", () => {
     const image = await picture();
     const b64_json = image.toString("base64");
     const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
-    const { left } = begins(image, (response) =>
+    const { left } = startStream(image, (response) =>
       response.end(event("image_edit.completed", { b64_json, usage })),
     );
-    await leave(image, key);
+    await leaveStream(image, key);
     left();
     await expect
       .poll(async () => (await vendors.bench.state()).chargedNano, { timeout: 10_000 })
       .toBe(30_000n);
-    expect(await again(image)).toEqual(["200 event: image_edit.completed", 30_000n]);
+    expect(await repeatCall(image)).toEqual(["200 event: image_edit.completed", 30_000n]);
   });
 });
 
 it("T62: a stream whose gateway stops after a preview ends with an error event, which says that what arrived is charged", async () => {
   vendors = await startVendors({ stopMs: 1_000 });
   const image = await picture();
-  begins(image, () => undefined);
+  startStream(image, () => undefined);
   const answer = await vendors.bench.edit(fields, { image });
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = (await reader.read()).value ?? "";

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const unpadded = (base64: string) => base64.replace(/=+$/, "");
 const ways: readonly [title: string, item: (base64: string) => object][] = [
-  ["b64_json behind the head of a data URL", (it) => ({ b64_json: `data:image/png;base64,${it}` })],
+  ["b64_json after the head of a data URL", (it) => ({ b64_json: `data:image/png;base64,${it}` })],
   ["url with the picture in it", (it) => ({ url: `data:image/png;base64,${it}` })],
   ["lines of 76 characters", (it) => ({ b64_json: it.replace(/(.{76})/g, "$1\r\n") })],
   [

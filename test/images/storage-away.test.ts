@@ -31,22 +31,22 @@ async function start(options: Parameters<typeof startVendors>[0] = {}) {
       headers: { authorization: `Bearer ${bench.key}`, "idempotency-key": "order-1" },
       body: formOf({ model: "acme/edit:first", prompt: "x", stream }, { image }),
     });
-  const mend = (): void => {
+  const repairStorage = (): void => {
     rmSync(files);
     mkdirSync(files);
   };
   const isFailing = async (): Promise<boolean> =>
     (await (await bench.get("/readyz")).text()).includes("failing");
-  return { bench, image, edit, mend, isFailing };
+  return { bench, image, edit, repairStorage, isFailing };
 }
 
 it.each(["false", "true"])(
   "STORE-01: a picture that is made while storage fails is answered and charged once storage is back (stream %s)",
   async (stream) => {
-    const { bench, image, edit, mend, isFailing } = await start();
+    const { bench, image, edit, repairStorage, isFailing } = await start();
     const call = edit(stream);
     await eventually(isFailing, "a storage that fails");
-    mend();
+    repairStorage();
     const answer = await call;
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain(image.toString("base64"));
@@ -60,7 +60,7 @@ it.each(["false", "true"])(
 );
 
 it("STORE-01: a call fails with an error message, uncharged, if storage does not recover in the call's time", async () => {
-  const { bench, edit, mend } = await start({ timeouts: "{ total_s: 2 }" });
+  const { bench, edit, repairStorage } = await start({ timeouts: "{ total_s: 2 }" });
   const answer = await edit("false");
   expect(answer.status).toBe(503);
   expect(await answer.json()).toMatchObject({
@@ -69,7 +69,7 @@ it("STORE-01: a call fails with an error message, uncharged, if storage does not
       message: "The gateway's storage of files does not work now. Nothing was charged.",
     },
   });
-  mend();
+  repairStorage();
   expect((await bench.state()).chargedNano).toBe(0n);
   await booksOf(bench.database).expectClean();
 });

@@ -57,7 +57,7 @@ export interface Sent {
 }
 
 /** A successful call. */
-interface Ran {
+interface CompletedCall {
   readonly answer: ImageAnswer;
   readonly headers: globalThis.Headers;
   readonly sent: Sent;
@@ -70,9 +70,9 @@ export interface ImageBench extends GatewayUnderTest {
   /** Edits by form; each member of `fields` is a text part. */
   edit(fields: Fields, files: Files, headers?: Headers): Promise<Response>;
   /** Makes a call that must be answered with 200. @throws if it is not */
-  ran(answering: (prompt: string) => Promise<Response>, script?: object): Promise<Ran>;
+  runCall(makeCall: (prompt: string) => Promise<Response>, script?: object): Promise<CompletedCall>;
   /** `code param` of a 400 refusal that reached no vendor. @throws if it is none */
-  refusal(answering: (prompt: string) => Promise<Response>): Promise<string>;
+  refusal(makeCall: (prompt: string) => Promise<Response>): Promise<string>;
   /** The vendor's received requests that contain this text. */
   sentWith(text: string): Promise<Sent[]>;
   /** The number of open holds. */
@@ -91,13 +91,14 @@ export function prompted(script?: object): string {
   return script ? `${mark}\n#sandbox ${JSON.stringify(script)}` : mark;
 }
 
-const given = (fields: Fields): Fields =>
+const withoutUndefined = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** A text part for each field, and the files. */
 export function formOf(fields: Fields, files: Files): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(given(fields))) form.append(name, String(value));
+  for (const [name, value] of Object.entries(withoutUndefined(fields)))
+    form.append(name, String(value));
   for (const [name, list] of Object.entries(files))
     for (const file of [list].flat()) form.append(name, new Blob([file]), "file.bin");
   return form;
@@ -139,7 +140,13 @@ export async function startImages(
     generate: (fields = {}, headers = {}) =>
       gateway.post(
         "/v1/images/generations",
-        given({ model: modelA, prompt: prompted(), size: "64x64", quality: "low", ...fields }),
+        withoutUndefined({
+          model: modelA,
+          prompt: prompted(),
+          size: "64x64",
+          quality: "low",
+          ...fields,
+        }),
         headers,
       ),
     edit: (fields, files, headers = {}) =>
@@ -148,17 +155,17 @@ export async function startImages(
         headers: { authorization: `Bearer ${key}`, ...headers },
         body: formOf(fields, files),
       }),
-    async ran(answering, script) {
+    async runCall(makeCall, script) {
       const prompt = prompted(script);
-      const response = await answering(prompt);
+      const response = await makeCall(prompt);
       const text = await response.text();
       if (response.status !== 200) throw new Error(`${response.status} ${text.slice(0, 500)}`);
       const [sent] = await sentWith(markOf(prompt));
       return { answer: JSON.parse(text) as ImageAnswer, headers: response.headers, sent: sent! };
     },
-    async refusal(answering) {
+    async refusal(makeCall) {
       const prompt = prompted();
-      const response = await answering(prompt);
+      const response = await makeCall(prompt);
       const text = await response.text();
       if (response.status !== 400) throw new Error(`${response.status} ${text.slice(0, 500)}`);
       if ((await sentWith(markOf(prompt))).length > 0) throw new Error("a vendor was asked");

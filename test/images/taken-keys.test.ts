@@ -13,7 +13,7 @@ const chargeNano = 30_000n;
 const usage = { input_tokens: 10, output_tokens: 20, total_tokens: 30 };
 
 /** The answer's status with its error code, and `again` if it is a repetition. */
-async function told(response: Response): Promise<string> {
+async function statusOf(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code: string } };
   const replayed = response.headers.get("idempotent-replayed") === "true" ? " again" : "";
   return `${response.status}${error ? ` ${error.code}` : ""}${replayed}`;
@@ -25,26 +25,26 @@ describe("a call whose hold expired while its vendor worked", () => {
     const { bench } = vendors;
     const image = await picture();
     const done = json({ data: [{ b64_json: image.toString("base64") }], usage });
-    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     vendors.answer(async (request, response) => {
       if (vendors.first.requests.length === 1) await held;
       await done(request, response);
     });
     const call = async () =>
-      told(await bench.edit({ model: "acme/edit:first", prompt: "x" }, { image }, key));
+      statusOf(await bench.edit({ model: "acme/edit:first", prompt: "x" }, { image }, key));
     const first = call();
     await expect.poll(() => vendors.first.requests.length).toBe(1);
     // As if its process was stopped, or could not reach the database, for a minute.
     await bench.database.query("update ledger_holds set lease_until = now() - interval '1 minute'");
     await bench.ledger.expire();
     await expect.poll(() => bench.holds()).toBe(0);
-    return { call, first, letGo };
+    return { call, first, release };
   }
 
   it("T67 T81: is not charged if another call has taken its key, and gets 409", async () => {
-    const { call, first, letGo } = await slowCall();
+    const { call, first, release } = await slowCall();
     expect(await call()).toBe("200");
-    letGo();
+    release();
     expect(await first).toBe("409 idempotency_in_progress");
     expect(await call()).toBe("200 again");
     expect((await vendors.bench.state()).chargedNano).toBe(chargeNano);
@@ -53,8 +53,8 @@ describe("a call whose hold expired while its vendor worked", () => {
   });
 
   it("T67: is charged late if no other call has taken its key, which then repeats its answer", async () => {
-    const { call, first, letGo } = await slowCall();
-    letGo();
+    const { call, first, release } = await slowCall();
+    release();
     expect(await first).toBe("200");
     expect(await call()).toBe("200 again");
     expect((await vendors.bench.state()).chargedNano).toBe(chargeNano);

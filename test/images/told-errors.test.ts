@@ -31,7 +31,7 @@ const lastAttempts = async () => {
 
 it.each([
   ["in place of the answer", { error: moderated }],
-  ["in place of the answer, beside an empty list", { error: moderated, data: null }],
+  ["in place of the answer, with an empty list", { error: moderated, data: null }],
 ])("a prompt that is refused %s is the caller's error", async (_title, body) => {
   vendors.answer(json(body));
   const before = await vendors.bench.state();
@@ -55,8 +55,8 @@ it("a prompt that is refused in place of each picture is the caller's error", as
 
 describe.each([false, true])("an error in a 200 answer, with stream %s", (stream) => {
   it.each([
-    ["its rate", { message: "Slow down.", code: "rate_limit_exceeded" }],
-    ["our account", { message: "You owe us money.", code: "insufficient_quota" }],
+    ["its rate limit", { message: "Slow down.", code: "rate_limit_exceeded" }],
+    ["the operator's account", { message: "You owe us money.", code: "insufficient_quota" }],
   ])("T81: about %s sends the call to the next provider", async (_title, error) => {
     vendors.answer(json({ error }));
     const answer = await edit(stream);
