@@ -8,7 +8,7 @@ import { describeDatabase } from "../support/postgres.ts";
 import { openCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
 
-describeDatabase("a ledger that is closed", (open) => {
+describeDatabase("a closed ledger", (open) => {
   it("T65: leaves nothing held after an account was locked elsewhere and got a lane of its own", async () => {
     const database = await open();
     await addWorkspace(database, "w");

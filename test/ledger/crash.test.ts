@@ -37,32 +37,36 @@ async function workAndDie(place: Place, ms: number): Promise<Map<string, bigint>
     [new URL("./crash-child.ts", import.meta.url).pathname, kind, where, "20"],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
-  const said = new Map<string, bigint>();
+  const acknowledgedPosts = new Map<string, bigint>();
   const lines = createInterface({ input: child.stdout });
   const ended = once(lines, "close");
   lines.on("line", (line) => {
     const [id = "", amount = ""] = line.split(" ");
     // The kill may cut a line in two: ignore such a line.
-    if (/^req_[0-9a-z]{26}$/.test(id) && /^\d+$/.test(amount)) said.set(id, BigInt(amount));
+    if (/^req_[0-9a-z]{26}$/.test(id) && /^\d+$/.test(amount))
+      acknowledgedPosts.set(id, BigInt(amount));
   });
-  await expect.poll(() => said.size).toBeGreaterThan(20);
+  await expect.poll(() => acknowledgedPosts.size).toBeGreaterThan(20);
   await sleep(ms);
   expect(child.exitCode).toBeNull();
   child.kill("SIGKILL");
   await ended;
-  return said;
+  return acknowledgedPosts;
 }
 
-async function checkLedger(place: Place, said: ReadonlyMap<string, bigint>): Promise<void> {
+async function checkLedger(
+  place: Place,
+  acknowledgedPosts: ReadonlyMap<string, bigint>,
+): Promise<void> {
   const database = await open(place);
   const ledger = createLedger(database);
   const rows = await database.query<{ reference: string; amount_nano: bigint }>(
     "select reference, amount_nano from ledger_entries where kind = 'charge'",
   );
   const charges = new Map(rows.map((row) => [row.reference, row.amount_nano]));
-  const wrong = [...said].filter(([id, amount]) => charges.get(id) !== amount);
+  const wrong = [...acknowledgedPosts].filter(([id, amount]) => charges.get(id) !== amount);
   expect(wrong).toEqual([]);
-  expect(said.size).toBeGreaterThan(60);
+  expect(acknowledgedPosts.size).toBeGreaterThan(60);
   expect(await verifyLedger(database)).toEqual([]);
 
   // The reservations of the killed processes return when their leases expire.
@@ -80,16 +84,16 @@ describe("a process that is killed with kill -9", () => {
   it("T65: has every acknowledged post charged once, and its open reservations expire", async () => {
     const place: Place = { dataDir: await preparedDataDir() };
     await setUp(place);
-    const said = new Map<string, bigint>();
+    const acknowledgedPosts = new Map<string, bigint>();
     for (const ms of [50, 300, 180]) {
-      for (const [id, amount] of await workAndDie(place, ms)) said.set(id, amount);
+      for (const [id, amount] of await workAndDie(place, ms)) acknowledgedPosts.set(id, amount);
     }
-    await checkLedger(place, said);
+    await checkLedger(place, acknowledgedPosts);
   });
 });
 
 /** Ignores `database_unavailable`: a call waits at most three seconds, and a restart on a slow machine takes longer. */
-function notLetIn(error: unknown): undefined {
+function ignoreUnavailable(error: unknown): undefined {
   if ((error as GatewayError).code !== "database_unavailable") throw error;
 }
 
@@ -106,7 +110,7 @@ describe("a database that restarts", () => {
       while (!stop.signal.aborted) {
         const id = newId("req");
         const call = { id, workspaceId: "w", keyId: "k", keyRotation: 0 };
-        const open = await openCall(ledger, { ...call, amountNano: 500n }).catch(notLetIn);
+        const open = await openCall(ledger, { ...call, amountNano: 500n }).catch(ignoreUnavailable);
         if (open === undefined) continue;
         await open.end(300n);
         charged.push(300n);

@@ -26,13 +26,13 @@ interface Bench {
 }
 
 /** Results of a run's calls, as the ledger reported them. */
-interface Told {
+interface Totals {
   posted: number;
   chargedNano: bigint;
   voided: number;
 }
 
-const noneTold = (): Told => ({ posted: 0, chargedNano: 0n, voided: 0 });
+const noTotals = (): Totals => ({ posted: 0, chargedNano: 0n, voided: 0 });
 
 const closing: (() => Promise<void>)[] = [];
 afterAll(async () => {
@@ -73,23 +73,23 @@ async function begin({ ledger }: Bench, keyId: string): Promise<Begun> {
 }
 
 /** Ends a call: one in ten is voided, and one in ten of the others costs twice its bound. */
-async function end({ amountNano, end: settle }: Begun, told: Told): Promise<void> {
+async function end({ amountNano, end: settle }: Begun, totals: Totals): Promise<void> {
   if (upTo(1) < 0.1) {
     await settle(null);
-    told.voided += 1;
+    totals.voided += 1;
     return;
   }
   const costNano = upTo(1) < 0.1 ? amountNano * 2n : amountNano / 2n;
   await settle(costNano);
-  told.posted += 1;
-  told.chargedNano += costNano;
+  totals.posted += 1;
+  totals.chargedNano += costNano;
 }
 
 const wave = (bench: Bench, key: string, count: number) =>
   Array.from({ length: count }, () => begin(bench, key));
 
-const endAll = (calls: readonly Promise<Begun>[], told: Told) =>
-  Promise.all(calls.map(async (call) => end(await call, told)));
+const endAll = (calls: readonly Promise<Begun>[], totals: Totals) =>
+  Promise.all(calls.map(async (call) => end(await call, totals)));
 
 /**
  * A burst. All calls of the busy key but one end when all are reserved. Meanwhile a call of the other key begins. Then a second
@@ -98,29 +98,29 @@ const endAll = (calls: readonly Promise<Begun>[], told: Told) =>
 async function burst(
   bench: Bench,
   { busy, other, size }: { busy: string; other: string; size: () => number },
-  told: Told,
+  totals: Totals,
   between: () => Promise<void>,
 ): Promise<void> {
   const first = wave(bench, busy, size());
   await Promise.all(first);
   const [slow, ...quick] = first;
-  const ends = [endAll(quick, told)];
+  const ends = [endAll(quick, totals)];
   await between();
   const others = wave(bench, other, 1);
   await between();
-  ends.push(endAll([...wave(bench, busy, size()), slow!], told));
+  ends.push(endAll([...wave(bench, busy, size()), slow!], totals));
   await between();
   await Promise.all(ends);
   await between();
-  await endAll(others, told);
+  await endAll(others, totals);
 }
 
-async function bursts(bench: Bench, untilMs: number, told: Told): Promise<void> {
+async function bursts(bench: Bench, untilMs: number, totals: Totals): Promise<void> {
   const size = () => 8 + Math.floor(upTo(8));
   while (performance.now() < untilMs) {
     const [busy, other] = upTo(1) < 0.5 ? keys : keys.toReversed();
     const roles = { busy: busy!, other: other!, size };
-    await burst(bench, roles, told, () => sleep(upTo(bench.far.delayMs * 2)));
+    await burst(bench, roles, totals, () => sleep(upTo(bench.far.delayMs * 2)));
   }
 }
 
@@ -135,10 +135,10 @@ async function watch({ database }: Bench, untilMs: number): Promise<object[]> {
 }
 
 /** Expects that nothing is held after all calls, and that the charges equal the costs. */
-async function expectEven({ ledger, database }: Bench, told: Told): Promise<void> {
+async function expectBalanced({ ledger, database }: Bench, totals: Totals): Promise<void> {
   await ledger.close();
   const balance = await createLedger(database).balance(workspaceId);
-  expect(balance).toMatchObject({ heldNano: 0n, chargedNano: told.chargedNano });
+  expect(balance).toMatchObject({ heldNano: 0n, chargedNano: totals.chargedNano });
   expect(await database.query("select 1 from ledger_allowances where amount_nano > 0")).toEqual([]);
   expect(await verifyLedger(database)).toEqual([]);
 }
@@ -154,18 +154,18 @@ describe("two keys in bursts on a distant database", () => {
     { timeout: burstSeconds * 1_000 + 60_000 },
     async ({ delayMs, loseEvery, how }) => {
       const bench = await setUp(delayMs, loseEvery);
-      const told = noneTold();
+      const totals = noTotals();
       const untilMs = performance.now() + burstSeconds * 1_000;
       const [differences] = await Promise.all([
         watch(bench, untilMs),
-        bursts(bench, untilMs, told),
+        bursts(bench, untilMs, totals),
       ]);
       const { ledgerStatements, lostAnswers } = bench.far;
-      if (isLong) console.log(delayMs, how, { ...told, ledgerStatements, lostAnswers });
+      if (isLong) console.log(delayMs, how, { ...totals, ledgerStatements, lostAnswers });
       expect(differences).toEqual([]);
-      expect(told.posted).toBeGreaterThan(100);
+      expect(totals.posted).toBeGreaterThan(100);
       expect(lostAnswers > 0).toBe(loseEvery !== undefined);
-      await expectEven(bench, told);
+      await expectBalanced(bench, totals);
     },
   );
 });

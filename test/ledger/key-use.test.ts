@@ -11,14 +11,14 @@ beforeEach(() => {
   key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
 });
 
-let told: string[] = [];
-const waits = (of: KeyUse, ...bounds: bigint[]) => {
+let outcomesSeen: string[] = [];
+const addWaitingCalls = (of: KeyUse, ...bounds: bigint[]) => {
   for (const bound of bounds)
     of.waiting.push({
       bound,
       since: 0,
-      resolve: () => void told.push("let in"),
-      reject: (error) => void told.push(refusalIn(error)!),
+      resolve: () => void outcomesSeen.push("let in"),
+      reject: (error) => void outcomesSeen.push(refusalIn(error)!),
     });
 };
 describe("the headroom of a key", () => {
@@ -67,7 +67,7 @@ it("a call is admitted at once if its bound is free, no call waits, and the key 
   expect(key.admits(5n, 1_049)).toBe(false);
   key.changedAt = 999;
   expect(key.admits(5n, 1_049)).toBe(true);
-  waits(key, 1n);
+  addWaitingCalls(key, 1n);
   expect(key.admits(5n, 1_049)).toBe(false);
 });
 
@@ -95,7 +95,7 @@ it("a key is unused some time after its last call if nothing is granted, in use,
   key.granted = 1n;
   expect(key.isUnused(1_060)).toBe(false);
   key.granted = 0n;
-  waits(key, 1n);
+  addWaitingCalls(key, 1n);
   expect(key.isUnused(1_060)).toBe(false);
 });
 
@@ -103,7 +103,7 @@ describe("a batch", () => {
   it("asks for the waiting calls that fit into the known room and the free part, and skips the others", () => {
     key.room = 10n;
     key.granted = 5n;
-    waits(key, 12n, 20n, 3n);
+    addWaitingCalls(key, 12n, 20n, 3n);
     expect(next([key]).targets).toMatchObject([
       { asked: [{ bound: 12n }, { bound: 3n }], need: 15n },
     ]);
@@ -114,7 +114,7 @@ describe("a batch", () => {
     key.granted = 12n;
     key.headroomGranted = true;
     key.checkedAt = 1_000;
-    waits(key, 1n);
+    addWaitingCalls(key, 1n);
     expect(next([key], 1_001).targets).toMatchObject([
       { need: 9n, use: 12n, keep: 4n, headroom: 6n },
     ]);
@@ -122,16 +122,16 @@ describe("a batch", () => {
 
   it("asks for all waiting calls if none fits, so that the database refuses them", () => {
     key.room = 10n;
-    waits(key, 12n, 20n);
+    addWaitingCalls(key, 12n, 20n);
     expect(next([key])).toMatchObject({ targets: [{ need: 32n }] });
     expect(askedIn(next([key]))).toBe(2);
   });
 
   it("with few keys takes half of the waiting calls, and at least sixteen", () => {
-    waits(key, ...Array.from({ length: 20 }, () => 1n));
+    addWaitingCalls(key, ...Array.from({ length: 20 }, () => 1n));
     expect(next([key]).targets).toMatchObject([{ need: 16n }]);
     expect(askedIn(next([key]))).toBe(16);
-    waits(key, ...Array.from({ length: 80 }, () => 1n));
+    addWaitingCalls(key, ...Array.from({ length: 80 }, () => 1n));
     const backlog = backlogOf([key]);
     expect(backlog.nextTargets(0, false)[0]!.asked).toHaveLength(50);
     expect(backlog.isEmpty).toBe(false);
@@ -142,17 +142,17 @@ describe("a batch", () => {
       { length: 5 },
       (_one, index) => new KeyUse({ workspaceId: "w", keyId: `k${index}`, keyRotation: 0 }),
     );
-    for (const one of keys) waits(one, ...Array.from({ length: 20 }, () => 1n));
+    for (const one of keys) addWaitingCalls(one, ...Array.from({ length: 20 }, () => 1n));
     expect(askedIn(next(keys))).toBe(100);
     // A batch takes 500 calls at most.
-    for (const one of keys) waits(one, ...Array.from({ length: 100 }, () => 1n));
+    for (const one of keys) addWaitingCalls(one, ...Array.from({ length: 100 }, () => 1n));
     expect(next(keys).targets.map(({ asked }) => asked.length)).toEqual([120, 120, 120, 120, 20]);
   });
 
   it("after a refused batch takes one entry, or one call of one key, in turn", () => {
     const other = new KeyUse({ workspaceId: "w", keyId: "o", keyRotation: 0 });
-    waits(key, 1n, 1n);
-    waits(other, 1n);
+    addWaitingCalls(key, 1n, 1n);
+    addWaitingCalls(other, 1n);
     key.ended.push(entryOf("a"));
     other.ended.push(entryOf("b"));
     const backlog = backlogOf([key, other]);
@@ -215,20 +215,20 @@ describe("an answer", () => {
     ...more,
   });
   const outcomes = (answer: Answer, nowMs: number) => {
-    told = [];
+    outcomesSeen = [];
     for (const tell of decide(targetOf(key, 0n), rowOf(answer), 0, nowMs)) tell();
-    return told;
+    return outcomesSeen;
   };
 
   it("admits calls that fit, and refuses the others", () => {
     key.granted = 10n;
-    waits(key, 10n, 5n);
+    addWaitingCalls(key, 10n, 5n);
     expect(outcomes(room(0n), 0)).toEqual(["let in", "insufficient_balance"]);
     expect(key.waiting).toEqual([]);
   });
 
   it("keeps a call waiting for a moment if it would fit once others return idle headroom, and then refuses it", () => {
-    waits(key, 5n);
+    addWaitingCalls(key, 5n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual([]);
     expect(key.waitsForHeadroom).toBe(true);
     expect(key.waiting).toHaveLength(1);
@@ -255,7 +255,7 @@ describe("an answer", () => {
 
   it("does not wait for idle headroom if a call was admitted or refused meanwhile", () => {
     key.granted = 3n;
-    waits(key, 5n, 3n);
+    addWaitingCalls(key, 5n, 3n);
     expect(outcomes(room(1n, { idle: 4n }), 100)).toEqual(["let in"]);
     expect(key.waitsForHeadroom).toBe(false);
   });

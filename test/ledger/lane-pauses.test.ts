@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 /** Ends all pauses. Returns the pauses that follow, in milliseconds. */
-async function goOn(): Promise<readonly number[]> {
+async function endPauses(): Promise<readonly number[]> {
   const due = paused;
   paused = [];
   nowMs += lingerMs;
@@ -52,9 +52,9 @@ it("a lane checks its keys every 60 ms, however many batches it sends, and never
   }
   await lane.admit(call);
   expect(paused).toMatchObject([{ ms: lingerMs }]);
-  expect([await goOn(), await goOn()]).toEqual([[lingerMs], [lingerMs]]);
+  expect([await endPauses(), await endPauses()]).toEqual([[lingerMs], [lingerMs]]);
   await lane.post(call, 3n);
-  expect([await goOn(), await goOn()]).toEqual([[], []]);
+  expect([await endPauses(), await endPauses()]).toEqual([[], []]);
 });
 
 it("a lane soon asks again for a call that waits for idle headroom", async () => {
@@ -67,7 +67,7 @@ it("a lane soon asks again for a call that waits for idle headroom", async () =>
   for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
   expect(paused.map(({ ms }) => ms)).toContain(idleRetryMs);
   expect(isAdmitted).toBe(false);
-  await goOn();
+  await endPauses();
   await admitted;
 });
 

@@ -53,15 +53,15 @@ beforeEach(() => {
 
 describe("a lane", () => {
   const call = { id: "a", workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 5n };
-  const parcels: string[][] = [];
+  const movedKeys: string[][] = [];
   let lane: Lane;
   let key: KeyUse;
   beforeEach(() => {
-    parcels.length = 0;
+    movedKeys.length = 0;
     const onBusy = (workspaceId: string) => {
       const apart = new Backlog();
       apart.adopt(workspaceId, lane.backlog, nowMs);
-      parcels.push(Array.from(apart.keys.values(), ({ name }) => name.keyId));
+      movedKeys.push(Array.from(apart.keys.values(), ({ name }) => name.keyId));
     };
     lane = new Lane({ gateway: "g", lane: 1, leaseMs, send, clock, onBusy });
     key = lane.backlog.keyOf(call);
@@ -96,9 +96,9 @@ describe("a lane", () => {
     await begin();
     answers = [failing("55P03"), busy];
     void lane.post(call, 3n);
-    await eventually(() => parcels.length > 0, "the key is given away");
+    await eventually(() => movedKeys.length > 0, "the key is given away");
     expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, true]);
-    expect(parcels).toEqual([["k"]]);
+    expect(movedKeys).toEqual([["k"]]);
     await lane.admit({ ...call, workspaceId: "v", keyId: "l" });
     expect(sent.at(-1)).toMatchObject({
       skipLocked: false,
@@ -242,14 +242,14 @@ describe("a workspace whose account is locked elsewhere", () => {
     expect(lanesOf("b")).toEqual([1]);
   });
 
-  /** Checks for idle headroom run when the test calls `look`. */
-  const looks: (() => void)[] = [];
+  /** Checks for idle headroom run when the test calls `runChecks`. */
+  const dueChecks: (() => void)[] = [];
   const slow: LaneClock = {
     ...clock,
-    later: (work, ms) => void (ms === lingerMs ? looks.push(work) : clock.later(work, ms)),
+    later: (work, ms) => void (ms === lingerMs ? dueChecks.push(work) : clock.later(work, ms)),
   };
-  const look = () => {
-    for (const one of looks.splice(0)) one();
+  const runChecks = () => {
+    for (const one of dueChecks.splice(0)) one();
   };
 
   it("returns its headroom in that lane", async () => {
@@ -263,7 +263,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     await calls.end("b", 3n);
     // The headroom expires after the batch that waited in vain, so the next batch is the first one to return it.
     nowMs += 100;
-    answers = [(batch) => (look(), failing("55P03")(batch)), busy];
+    answers = [(batch) => (runChecks(), failing("55P03")(batch)), busy];
     await calls.end("a", 3n);
     const given = () =>
       sent.some(
@@ -283,7 +283,7 @@ describe("a workspace whose account is locked elsewhere", () => {
     answers = [failing("55P03"), busy, (batch) => locked.then(() => granted(batch))];
     const ended = calls.end("b", 3n);
     await eventually(() => hasSent(3), "another lane has sent");
-    look();
+    runChecks();
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
     const next = calls.begin({ ...call, id: "c", amountNano: 50n });
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));

@@ -55,23 +55,23 @@ it("CAP-02: a window ends at 00:00 UTC of the next day, Monday or first of month
 
 it("headroom is due for return when it was unused for a while, and at once if its key is served then", () => {
   const backlog = backlogOf([key]);
-  const isToGoBack = () => !backlog.isEmpty;
+  const isReturnDue = () => !backlog.isEmpty;
   key.begin(5n, 1_000);
   key.granted = 8n;
   backlog.requeue(key, 1_059);
   backlog.tidy(1_059);
-  expect(isToGoBack()).toBe(false);
+  expect(isReturnDue()).toBe(false);
   backlog.tidy(1_060);
-  expect(isToGoBack()).toBe(true);
+  expect(isReturnDue()).toBe(true);
   backlog.requeue(key, 1_060);
-  expect(isToGoBack()).toBe(true);
+  expect(isReturnDue()).toBe(true);
   key.granted = 5n;
   backlog.requeue(key, 1_060);
   backlog.tidy(1_120);
-  expect(isToGoBack()).toBe(false);
+  expect(isReturnDue()).toBe(false);
 });
 
-describeDatabase("holds taken together", (open) => {
+describeDatabase("holds that are taken in one transaction", (open) => {
   it("are taken in the order of their workspaces, and answered in the order of the request", async () => {
     const database = await open();
     for (const workspaceId of ["a", "b", "c"]) {
@@ -141,7 +141,7 @@ describeDatabase("a call", (open) => {
   });
 });
 
-describeDatabase("a workspace that is not there", (open) => {
+describeDatabase("an unknown workspace", (open) => {
   it("is refused credit with not_found", async () => {
     const ledger = createLedger(await open());
     const missing = { code: "not_found", message: "No such workspace: none." };
@@ -189,7 +189,7 @@ describeDatabase("a sweep", (open) => {
   });
 });
 
-describeDatabase("entries by their key", (open) => {
+describeDatabase("ledger entries of a key", (open) => {
   it("are searched 50,000 at a time: a page may be empty and have a cursor", async () => {
     const database = await open();
     await addWorkspace(database, "w");

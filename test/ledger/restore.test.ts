@@ -10,7 +10,7 @@ import { addKey, addWorkspace } from "./support.ts";
 
 const lost = () => Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
 
-describeDatabase("a lane that restores", (open) => {
+describeDatabase("a lane that restores reservations", (open) => {
   it("T65: reserves nothing again for an entry that was written but not confirmed, when its workspace moves to another lane", async () => {
     const database = await open();
     await addWorkspace(database, "w");

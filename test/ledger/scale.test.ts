@@ -73,8 +73,8 @@ const grow = `
 
 /** The ledger's statements, run one by one and rolled back. */
 const statements: Record<string, string> = {
-  "a batch that asks": `select * from ledger_batch('g', 1, 1, 60000, true, false, '{w0}', '{k0}', '{0}', '{5}', '{0}', '{0}', '{5}', '{}', '{}', '{}', '{}')`,
-  "a batch that tells": `select * from ledger_batch('g', 1, 2, 60000, true, false, '{w0}', '{k0}', '{0}', '{0}', '{0}', '{0}', '{0}', '{1}', '{new}', '{3}', '{5}')`,
+  "a batch that asks for calls": `select * from ledger_batch('g', 1, 1, 60000, true, false, '{w0}', '{k0}', '{0}', '{5}', '{0}', '{0}', '{5}', '{}', '{}', '{}', '{}')`,
+  "a batch that writes entries": `select * from ledger_batch('g', 1, 2, 60000, true, false, '{w0}', '{k0}', '{0}', '{0}', '{0}', '{0}', '{0}', '{1}', '{new}', '{3}', '{5}')`,
   "a hold": `select * from ledger_hold('w0', 'task', 'k0', 0, 'task', 5, 60000, 1000, 1000)`,
   "the end of a hold": `select * from ledger_settle('w0', 'task', 3)`,
   "a credit": `select * from ledger_credit('w0', 5, 'more', null)`,

@@ -8,7 +8,7 @@ import { addKey, addWorkspace } from "./support.ts";
 type Handler = (payload: string) => unknown;
 
 /** The database, with signals that the test triggers. */
-function heardFrom(database: Database) {
+function withTestSignals(database: Database) {
   const handlers = new Map<string, Handler>();
   const signals = {
     ...database.signals,
@@ -21,8 +21,8 @@ function heardFrom(database: Database) {
       return () => undefined;
     },
   };
-  const hear = (channel: string, payload = "") => handlers.get(channel)!(payload);
-  return { heard: { ...database, signals }, hear };
+  const sendSignal = (channel: string, payload = "") => handlers.get(channel)!(payload);
+  return { signalled: { ...database, signals }, sendSignal };
 }
 
 const rounds = 20;
@@ -38,8 +38,8 @@ describeDatabase("a signal", (open) => {
       const database = await open();
       await addWorkspace(database, "w");
       await addKey(database, { workspaceId: "w", id: "k", createdBy: "m" });
-      const { heard, hear } = heardFrom(database);
-      const ledger = createLedger(heard);
+      const { signalled, sendSignal } = withTestSignals(database);
+      const ledger = createLedger(signalled);
       await ledger.credit({ workspaceId: "w", amountNano: 1_000_000n, reference: "start" });
       const call = { workspaceId: "w", keyId: "k", keyRotation: 0, amountNano: 10n };
       let id = 0;
@@ -56,10 +56,10 @@ describeDatabase("a signal", (open) => {
       };
       let others = 0;
       for (let round = 0; round < rounds; round += 1) {
-        if (other !== undefined) hear(channel, other);
+        if (other !== undefined) sendSignal(channel, other);
         // This may be false if the machine stalled for 50 ms.
         if (await beginsAtOnce()) others += 1;
-        hear(channel, own);
+        sendSignal(channel, own);
         expect(await beginsAtOnce()).toBe(false);
       }
       expect(others).toBeGreaterThan(0);

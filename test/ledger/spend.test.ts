@@ -21,7 +21,7 @@ const entriesOf = (database: Database) =>
     "select reference, kind, amount_nano from ledger_entries where kind <> 'credit' order by reference",
   );
 
-describeDatabase("the bracket around a call's work", (open) => {
+describeDatabase("`spend` around a call's work", (open) => {
   it("BILL-01 T65: charges what the work returns, when it is over, and passes on its result", async () => {
     const database = await open();
     const ledger = await setUp(database);

@@ -1,6 +1,6 @@
 /** The calls and holds of a history. */
 import type { KeyName } from "./adapter.ts";
-import { scopeOf, type InUse } from "./book.ts";
+import { scopeOf, type InUse } from "./oracle.ts";
 import type { GatewayUnderTest } from "./process.ts";
 
 export interface Call extends InUse {

@@ -1,7 +1,7 @@
 /** Checks the rules after each step: admissions, refusals, reservations, and each charge exactly once. */
 import { reserveRetryMs, settleRetryMs } from "../../../src/storage/index.ts";
 import type { KeyName, Sent } from "./adapter.ts";
-import type { Book, Purse } from "./book.ts";
+import type { Oracle, Funds } from "./oracle.ts";
 import { inScope, isSameKey, nameOf, type Call, type Hold, type KeyPlace } from "./calls.ts";
 import type { GatewayUnderTest } from "./process.ts";
 import type { State } from "./world.ts";
@@ -21,23 +21,23 @@ interface Excess {
 const isKeyRefusal = (refusal: string) => /^(?:key_|workspace_)/.test(refusal);
 
 /** The parts of a history that the checks read. */
-export interface Scene {
-  readonly book: Book;
+export interface HistoryView {
+  readonly oracle: Oracle;
   readonly calls: readonly Call[];
   readonly holds: Hold[];
   readonly gateways: readonly GatewayUnderTest[];
   readonly keys: readonly KeyName[];
   readonly state: State | undefined;
   readonly nowMs: number;
-  tell(text: string): void;
+  recordStep(text: string): void;
   count(what: string): void;
 }
 
 export class Checks {
-  readonly #history: Scene;
+  readonly #history: HistoryView;
   readonly #excess: Excess[] = [];
   #failure: string | undefined;
-  constructor(history: Scene) {
+  constructor(history: HistoryView) {
     this.#history = history;
   }
 
@@ -65,24 +65,26 @@ export class Checks {
 
   /** The earliest moment at which a check of the key is still valid for a call that arrives now. */
   #freshSince(gateway: GatewayUnderTest, workspace: string): number {
-    const { book } = this.#history;
-    const since = book.momentSince(gateway.nowMs - gateway.aheadMs - freshMs);
-    return Math.max(since, gateway.resumedAt, gateway.heardAt.get(workspace) ?? 0);
+    const { oracle } = this.#history;
+    const since = oracle.momentSince(gateway.nowMs - gateway.aheadMs - freshMs);
+    return Math.max(since, gateway.resumedAt, gateway.signalledAt.get(workspace) ?? 0);
   }
 
   /** Checks an admission. Valid are checks of the key since the call arrived, and earlier ones that are still fresh. */
   admitted(call: Call): void {
-    const { book } = this.#history;
+    const { oracle } = this.#history;
     this.#history.count(
       call.arrivedAt > call.gateway.appliedAt ? "admitted in memory" : "admitted",
     );
     const fresh = this.#freshSince(call.gateway, call.place.workspace);
     const first = Math.min(fresh, call.arrivedAt);
-    const passed = book.passed(call.place, call.bound, first, this.#slackSince(first));
-    if (passed !== undefined) this.fail(`${call.id} is admitted and passes ${passed}`);
-    if (!book.mayHavePassed(call.place, call.rotation, first)) {
-      const why = book.refusal(call.place, call.rotation, book.moment);
-      this.fail(`${call.id} is admitted though ${why ?? book.reached(call.place, book.moment)}`);
+    const exceeded = oracle.exceeded(call.place, call.bound, first, this.#slackSince(first));
+    if (exceeded !== undefined) this.fail(`${call.id} is admitted and passes ${exceeded}`);
+    if (!oracle.mayHaveBeenAdmitted(call.place, call.rotation, first)) {
+      const why = oracle.refusal(call.place, call.rotation, oracle.moment);
+      this.fail(
+        `${call.id} is admitted though ${why ?? oracle.reached(call.place, oracle.moment)}`,
+      );
     }
     const { calls } = this.#history;
     if (
@@ -91,23 +93,23 @@ export class Checks {
       this.fail(`${call.id} is admitted before what runs is set aside again`);
     call.state = "open";
     call.amount = call.bound;
-    book.uses.add(call);
-    book.moment += 1;
+    oracle.uses.add(call);
+    oracle.moment += 1;
   }
 
   refused(call: Call, refusal: string): void {
-    const { book } = this.#history;
+    const { oracle } = this.#history;
     call.state = "refused";
     // The database does not know that its reservation is free before the next batch.
     call.gateway.unconfirmed.add(nameOf(call.place));
     this.#history.count(`refused: ${refusal}`);
-    this.#history.tell(`${call.id} refused: ${refusal}`);
+    this.#history.recordStep(`${call.id} refused: ${refusal}`);
     if (isKeyRefusal(refusal)) {
-      if (!book.mayHaveRefused(call.place, call.rotation, call.arrivedAt, refusal))
+      if (!oracle.mayHaveRefused(call.place, call.rotation, call.arrivedAt, refusal))
         this.fail(`${call.id} is refused: ${refusal}, which it never was`);
       return;
     }
-    if (refusal === "cap_reached" && book.mayHaveReached(call.place, call.arrivedAt)) return;
+    if (refusal === "cap_reached" && oracle.mayHaveReached(call.place, call.arrivedAt)) return;
     if (!call.fitted || !this.#fits(call)) return;
     const waitedMs = call.gateway.nowMs - call.sinceMs;
     if (waitedMs < patienceMs)
@@ -138,54 +140,54 @@ export class Checks {
   }
 
   held(hold: Hold, refusal: string | null): void {
-    const { book, holds } = this.#history;
+    const { oracle, holds } = this.#history;
     this.state();
     if (refusal === null) {
-      const first = book.moment;
-      const passed = book.passed(hold.place, hold.amount, first, this.#slackSince(first));
+      const first = oracle.moment;
+      const exceeded = oracle.exceeded(hold.place, hold.amount, first, this.#slackSince(first));
       const why =
-        book.refusal(hold.place, hold.place.rotation, first) ?? book.reached(hold.place, first);
-      if (passed !== undefined || why !== undefined)
-        throw new Error(`${hold.id} holds and passes ${passed ?? why}`);
+        oracle.refusal(hold.place, hold.place.rotation, first) ?? oracle.reached(hold.place, first);
+      if (exceeded !== undefined || why !== undefined)
+        throw new Error(`${hold.id} holds and passes ${exceeded ?? why}`);
       holds.push(hold);
-      book.uses.add(hold);
+      oracle.uses.add(hold);
       return;
     }
     this.#history.count(`hold refused: ${refusal}`);
     if (isKeyRefusal(refusal)) {
-      if (book.refusal(hold.place, hold.place.rotation, book.moment) !== refusal)
+      if (oracle.refusal(hold.place, hold.place.rotation, oracle.moment) !== refusal)
         throw new Error(`${hold.id} is refused: ${refusal}, which it is not`);
       return;
     }
     const fits =
-      book.passed(hold.place, hold.amount, book.moment, this.#unknownTo()) === undefined &&
-      book.reached(hold.place, book.moment) === undefined;
+      oracle.exceeded(hold.place, hold.amount, oracle.moment, this.#unknownTo()) === undefined &&
+      oracle.reached(hold.place, oracle.moment) === undefined;
     if (fits && this.#idleOf(hold.place.workspace) <= 0)
       throw new Error(`${hold.id} fits, nothing is idle, and is refused: ${refusal}`);
   }
 
   settled(hold: Hold, charge: number | null): void {
-    const { book, holds, nowMs } = this.#history;
+    const { oracle, holds, nowMs } = this.#history;
     holds.splice(holds.indexOf(hold), 1);
-    book.uses.delete(hold);
+    oracle.uses.delete(hold);
     if (charge !== null) this.#charge(hold.place, charge, charge - hold.amount, nowMs);
     this.state();
   }
 
   #charge(place: KeyName, charge: number, excess: number, nowMs: number): void {
-    this.#history.book.charge(place, charge, nowMs);
-    if (excess > 0) this.#excess.push({ place, amount: excess, at: this.#history.book.moment });
+    this.#history.oracle.charge(place, charge, nowMs);
+    if (excess > 0) this.#excess.push({ place, amount: excess, at: this.#history.oracle.moment });
   }
 
   /** Books the charges of written entries, each only the first time. */
   written(ids: readonly string[]): void {
-    const { calls, nowMs, book } = this.#history;
+    const { calls, nowMs, oracle } = this.#history;
     for (const id of ids) {
       const call = calls.find((one) => one.id === id)!;
       if (call.isWritten) continue;
       call.isWritten = true;
       call.amount = 0;
-      book.uses.delete(call);
+      oracle.uses.delete(call);
       const isOutOfBound = call.isUncovered || call.state === "gone";
       if (call.charge !== null)
         this.#charge(
@@ -200,14 +202,14 @@ export class Checks {
 
   /** Checks an applied batch: which calls it covers again, and whether the waiting calls fitted. */
   applied(gateway: GatewayUnderTest, { keys }: Sent): void {
-    const { book } = this.#history;
-    gateway.appliedAt = book.moment;
+    const { oracle } = this.#history;
+    gateway.appliedAt = oracle.moment;
     const ours = this.#history.calls.filter(
       (call) => call.gateway === gateway && keys.some((key) => isSameKey(key, call.place)),
     );
     for (const call of ours)
       if (call.isUncovered && this.#asideFor(gateway, call.place) >= this.#usedOf(ours, call.place))
-        [call.isUncovered, call.coveredAt] = [false, book.moment];
+        [call.isUncovered, call.coveredAt] = [false, oracle.moment];
     for (const key of keys) this.#grant(gateway, key, ours);
     for (const call of ours) {
       if (call.state !== "waiting") continue;
@@ -216,7 +218,7 @@ export class Checks {
       if (
         call.fitted &&
         !call.isGranted &&
-        book.mayHavePassed(call.place, call.rotation, book.moment)
+        oracle.mayHaveBeenAdmitted(call.place, call.rotation, oracle.moment)
       )
         this.#history.count("waits for what is idle");
     }
@@ -279,16 +281,16 @@ export class Checks {
 
   #fits(call: Call): boolean {
     const { place, bound } = call;
-    const { book } = this.#history;
-    return book.passed(place, bound, book.moment, this.#unknownTo(call)) === undefined;
+    const { oracle } = this.#history;
+    return oracle.exceeded(place, bound, oracle.moment, this.#unknownTo(call)) === undefined;
   }
 
   /** The unused reservations of a workspace, as far as the database can know. */
   #idleOf(workspace: string): number {
-    const { state, book } = this.#history;
+    const { state, oracle } = this.#history;
     const scope = `workspace ${workspace}`;
     const account = state!.accounts.find(({ w }) => w === workspace);
-    return (account?.held ?? 0) - book.inUse(scope) + this.#unknownTo()(scope);
+    return (account?.held ?? 0) - oracle.inUse(scope) + this.#unknownTo()(scope);
   }
 
   swept(gateway: GatewayUnderTest, before: State | undefined): void {
@@ -310,9 +312,9 @@ export class Checks {
   state(): void {
     const { state, gateways, keys } = this.#history;
     for (const { w, held, charged, credits } of state!.accounts) {
-      const purse = this.#history.book.get<Purse>(`purse ${w}`);
-      if (credits !== purse.credits)
-        throw new Error(`${w}: credits ${credits}, and the book says ${purse.credits}`);
+      const funds = this.#history.oracle.get<Funds>(`funds ${w}`);
+      if (credits !== funds.credits)
+        throw new Error(`${w}: credits ${credits}, and the oracle expects ${funds.credits}`);
       const sum = (rows: { w: string; amount: number }[]) =>
         rows.reduce((total, row) => (row.w === w ? total + row.amount : total), 0);
       const aside = sum(state!.allowances) + sum(state!.held);
@@ -320,9 +322,9 @@ export class Checks {
       const entries = sum(state!.charged);
       if (charged !== entries)
         throw new Error(`${w}: charged ${charged}, and entries of ${entries}`);
-      const booked = this.#history.book.spent(`workspace ${w}`, "total");
+      const booked = this.#history.oracle.spent(`workspace ${w}`, "total");
       if (charged !== booked)
-        throw new Error(`${w}: charged ${charged}, and the book says ${booked}`);
+        throw new Error(`${w}: charged ${charged}, and the oracle expects ${booked}`);
     }
     for (const gateway of gateways)
       if (gateway.isAlive) for (const key of keys) this.#covered(gateway, key);

@@ -1,6 +1,6 @@
 /** Ends a history: all calls end, all batches arrive, the leases of dead gateways expire. Then nothing is held and all adds up. */
 import { windows } from "../../../src/base/cap-windows.ts";
-import { startsAt } from "./book.ts";
+import { startsAt } from "./oracle.ts";
 import type { History } from "./history.ts";
 import { Choices } from "./random.ts";
 import { namesList, type FinalState } from "./world.ts";
@@ -46,7 +46,8 @@ async function giveBack(history: History): Promise<void> {
 
 export async function ending(history: History): Promise<void> {
   history.locked.clear();
-  for (const gateway of history.living) while (gateway.unheard.length > 0) history.hear(gateway);
+  for (const gateway of history.living)
+    while (gateway.pendingSignals.length > 0) history.receiveSignal(gateway);
   await endCalls(history);
   await giveBack(history);
   while (history.stragglers.length > 0) await history.straggle(0);
@@ -59,9 +60,9 @@ export async function ending(history: History): Promise<void> {
   await compare(history);
 }
 
-/** Compares the final tables with the book. */
+/** Compares the final tables with the oracle. */
 async function compare(history: History): Promise<void> {
-  const { book, calls } = history;
+  const { oracle, calls } = history;
   const [rows] = await history.bare(
     `select model.final(${namesList(history.workspaces)}) as state`,
   );
@@ -81,11 +82,13 @@ async function compare(history: History): Promise<void> {
     const dayMs = Date.parse(day);
     for (const window of windows) {
       const since = startsAt(window, dayMs);
-      const wanted = book.charges
+      const wanted = oracle.charges
         .filter(({ place, timeMs }) => timeMs >= since && isOf(name, place))
         .reduce((sum, { amount }) => sum + amount, 0);
       if (counters[window] !== wanted)
-        throw new Error(`${name} ${window}: counted ${counters[window]}, the book says ${wanted}`);
+        throw new Error(
+          `${name} ${window}: counted ${counters[window]}, the oracle expects ${wanted}`,
+        );
     }
   }
 }

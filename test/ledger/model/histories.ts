@@ -6,13 +6,13 @@ import { operate } from "./operations.ts";
 import { planOf, shrink, type Plan } from "./plan.ts";
 import { Choices } from "./random.ts";
 import { setUp } from "./set-up.ts";
-import { World } from "./world.ts";
+import { ModelDatabase } from "./world.ts";
 
 export interface Failure {
   readonly seed: number;
   readonly why: string;
   /** The steps of the history, after shrinking. */
-  readonly told: readonly string[];
+  readonly steps: readonly string[];
 }
 
 export interface Outcome {
@@ -38,7 +38,7 @@ export interface RunOptions {
 let serial = 0;
 
 async function runOne(
-  world: World,
+  world: ModelDatabase,
   adapter: Adapter,
   plan: Plan,
 ): Promise<{ history: History; why: string | undefined }> {
@@ -63,16 +63,16 @@ const failuresShown = 3;
 const kindOf = (why: string | undefined): string | undefined => why?.replaceAll(/\d+/g, "0");
 
 async function shrunk({ url, adapter }: RunOptions, seed: number): Promise<Failure> {
-  const world = await World.open(url);
+  const world = await ModelDatabase.open(url);
   const first = await runOne(world, adapter, planOf(seed));
-  if (first.why === undefined) return { seed, why: "not when it ran again", told: [] };
+  if (first.why === undefined) return { seed, why: "not when it ran again", steps: [] };
   const plan = await shrink(
     planOf(seed),
     async (smaller) => kindOf((await runOne(world, adapter, smaller)).why) === kindOf(first.why),
   );
   const { why, history } = await runOne(world, adapter, plan);
   await world.close();
-  return { seed, why: why ?? "", told: history.told };
+  return { seed, why: why ?? "", steps: history.steps };
 }
 
 /** Runs the histories of `firstSeed` and the following seeds. */
@@ -83,7 +83,7 @@ export async function runHistories(options: RunOptions): Promise<Outcome> {
   let next = firstSeed;
   let done = 0;
   const lane = async () => {
-    const world = await World.open(options.url);
+    const world = await ModelDatabase.open(options.url);
     while (next < firstSeed + histories && failed.length < failuresMax) {
       const seed = next;
       next += 1;
@@ -100,7 +100,7 @@ export async function runHistories(options: RunOptions): Promise<Outcome> {
   const failures: Failure[] = [];
   for (const { seed, why } of failed.slice(0, failuresShown))
     failures.push(
-      options.shrinks === false ? { seed, why, told: [] } : await shrunk(options, seed),
+      options.shrinks === false ? { seed, why, steps: [] } : await shrunk(options, seed),
     );
   return { histories: done, failures, counts };
 }

@@ -1,14 +1,14 @@
 /**
- * One history and its steps: gateways with the real lanes on a real database, compared with the oracle's book. Each step is one
+ * One history and its steps: gateways with the real lanes on a real database, compared with the oracle. Each step is one
  * transaction; their commit order is the history. It throws at the first violation of a rule.
  */
 import type { Adapter, KeyName, Row } from "./adapter.ts";
-import { Book, type KeyState, type Purse } from "./book.ts";
+import { Oracle, type KeyState, type Funds } from "./oracle.ts";
 import { nameOf, type Call, type Hold } from "./calls.ts";
 import { Checks } from "./checks.ts";
 import { GatewayUnderTest, type Sending } from "./process.ts";
 import type { Choices } from "./random.ts";
-import { namesList, type State, type World } from "./world.ts";
+import { namesList, type State, type ModelDatabase } from "./world.ts";
 
 /** Errors with which the server may abort a batch: lock not available, timeouts, deadlock. */
 const serverCodes = ["55P03", "57014", "25P03", "40P01"];
@@ -23,7 +23,7 @@ const json = (value: unknown) =>
   JSON.stringify(value, (_name, item: unknown) => (typeof item === "bigint" ? Number(item) : item));
 
 export class History {
-  readonly book = new Book();
+  readonly oracle = new Oracle();
   readonly gateways: GatewayUnderTest[] = [];
   readonly calls: Call[] = [];
   readonly holds: Hold[] = [];
@@ -33,7 +33,7 @@ export class History {
   readonly adapter: Adapter;
   readonly checks: Checks;
   /** The steps so far, as text. */
-  readonly told: string[] = [];
+  readonly steps: string[] = [];
   readonly counts: Record<string, number> = {};
   /** Prefix of the history's names, because histories share a database. */
   readonly prefix: string;
@@ -49,17 +49,17 @@ export class History {
   /** The largest bound of a call. */
   boundMax = 40;
   #serial = 0;
-  readonly #world: World;
+  readonly #world: ModelDatabase;
 
-  constructor(options: { world: World; adapter: Adapter; prefix: string }) {
+  constructor(options: { world: ModelDatabase; adapter: Adapter; prefix: string }) {
     this.#world = options.world;
     this.adapter = options.adapter;
     this.prefix = options.prefix;
     this.checks = new Checks(this);
   }
 
-  tell(text: string): void {
-    this.told.push(`${this.monotonicMs} ${text.replaceAll(this.prefix, "")}`);
+  recordStep(text: string): void {
+    this.steps.push(`${this.monotonicMs} ${text.replaceAll(this.prefix, "")}`);
   }
 
   count(what: string): void {
@@ -101,7 +101,7 @@ export class History {
     this.nowMs += ms;
     this.monotonicMs += ms;
     this.#world.setClock(this.nowMs);
-    this.book.tick(this.nowMs, this.monotonicMs);
+    this.oracle.tick(this.nowMs, this.monotonicMs);
   }
 
   /** Runs statements in one transaction, and reads the state of the workspaces after it. */
@@ -117,7 +117,7 @@ export class History {
   }
 
   begin(gateway: GatewayUnderTest, place: KeyName, choices: Choices): void {
-    const { rotations } = this.book.get<KeyState>(`key ${place.workspace} ${place.key}`);
+    const { rotations } = this.oracle.get<KeyState>(`key ${place.workspace} ${place.key}`);
     const rotation = Math.max(0, rotations - (choices.chance(0.2) ? 1 : 0));
     const bound = choices.chance(0.1) ? 0 : 1 + choices.below(this.boundMax);
     const key = { ...place, rotation };
@@ -128,7 +128,7 @@ export class History {
       place: key,
       rotation,
       bound,
-      arrivedAt: this.book.moment,
+      arrivedAt: this.oracle.moment,
       sinceMs: gateway.nowMs,
       state: "waiting",
       amount: 0,
@@ -141,7 +141,7 @@ export class History {
       idle: 0,
     };
     this.calls.push(call);
-    this.tell(`${gateway.name} begin ${id} ${place.workspace} ${place.key} bound ${bound}`);
+    this.recordStep(`${gateway.name} begin ${id} ${place.workspace} ${place.key} bound ${bound}`);
     void gateway.model
       .admit(key, { id, bound })
       .then((refusal) => {
@@ -162,7 +162,7 @@ export class History {
     call.state = "posting";
     call.endedMs = call.gateway.nowMs;
     call.amount = Math.min(call.charge ?? 0, bound);
-    this.tell(`${call.gateway.name} end ${call.id} charge ${call.charge}`);
+    this.recordStep(`${call.gateway.name} end ${call.id} charge ${call.charge}`);
     void call.gateway.model
       .end(call.id, call.charge)
       .then(() => {
@@ -178,21 +178,21 @@ export class History {
     const name = `${gateway.name} lane ${sent.lane} number ${sent.number}`;
     if (rows !== undefined) {
       const isLost = fate < 0.15;
-      this.tell(`${name}: its answer ${isLost ? "is lost" : "is there"}`);
+      this.recordStep(`${name}: its answer ${isLost ? "is lost" : "is there"}`);
       return isLost ? sending.lose("ECONNRESET") : this.#answer(gateway, sending, rows);
     }
     if (!sent.skipsLocked && sent.keys.some(({ workspace }) => this.locked.has(workspace))) {
-      this.tell(`${name} waits for a lock in vain`);
+      this.recordStep(`${name} waits for a lock in vain`);
       return sending.lose("55P03");
     }
     if (fate < 0.12) {
       if (fate < 0.06) this.stragglers.push({ gateway, sent });
       const code = fate < 0.08 ? "ECONNRESET" : serverCodes[Math.floor(fate * 1_000) % 4]!;
-      this.tell(`${name} fails with ${code}`);
+      this.recordStep(`${name} fails with ${code}`);
       return sending.lose(code);
     }
     sending.rows = await this.#apply({ gateway, sent });
-    this.tell(`${name} arrives: ${json(sending.rows)}`);
+    this.recordStep(`${name} arrives: ${json(sending.rows)}`);
     if (fate < 0.2) sending.lose("ECONNRESET");
     else if (fate >= 0.3) this.#answer(gateway, sending, sending.rows);
   }
@@ -204,7 +204,7 @@ export class History {
   }
 
   async #apply({ gateway, sent }: Straggler): Promise<Row[]> {
-    this.book.moment += 1;
+    this.oracle.moment += 1;
     const locked = sent.skipsLocked ? [...this.locked] : [];
     const [rows] = await this.#world.whileLocked(locked, () => this.sql(sent.sql));
     const taken = gateway.taken.get(sent.lane) ?? 0;
@@ -226,27 +226,27 @@ export class History {
     if (straggler === undefined) return;
     const { gateway, sent } = straggler;
     if (sent.keys.some((key) => this.locked.has(key.workspace)) && !sent.skipsLocked) return;
-    this.tell(`${gateway.name} lane ${sent.lane} straggler ${sent.number}`);
+    this.recordStep(`${gateway.name} lane ${sent.lane} straggler ${sent.number}`);
     await this.#apply(straggler);
   }
 
   async settleHold(hold: Hold, charge: number | null): Promise<void> {
-    this.tell(`settle ${hold.id} ${charge}`);
+    this.recordStep(`settle ${hold.id} ${charge}`);
     await this.sql(this.adapter.settleSql(hold.place.workspace, hold.id, charge));
     this.checks.settled(hold, charge);
   }
 
   async addCredit(workspace: string, amount: number): Promise<void> {
-    const purse = this.book.get<Purse>(`purse ${workspace}`);
-    this.book.set(`purse ${workspace}`, { ...purse, credits: purse.credits + amount });
-    this.tell(`credits ${workspace} ${amount}`);
+    const funds = this.oracle.get<Funds>(`funds ${workspace}`);
+    this.oracle.set(`funds ${workspace}`, { ...funds, credits: funds.credits + amount });
+    this.recordStep(`credits ${workspace} ${amount}`);
     await this.sql(this.adapter.creditSql(workspace, amount, this.newId("t")));
     this.checks.state();
   }
 
   signal(gateway: GatewayUnderTest, workspace: string, isHeard: boolean): void {
-    gateway.unheard.push(workspace);
-    if (isHeard) while (gateway.unheard.length > 0) this.hear(gateway);
+    gateway.pendingSignals.push(workspace);
+    if (isHeard) while (gateway.pendingSignals.length > 0) this.receiveSignal(gateway);
   }
 
   async deliverAllOf(gateway: GatewayUnderTest): Promise<void> {
@@ -256,24 +256,24 @@ export class History {
     await this.settle();
   }
 
-  hear(gateway: GatewayUnderTest | undefined): void {
-    const workspace = gateway?.unheard.shift();
+  receiveSignal(gateway: GatewayUnderTest | undefined): void {
+    const workspace = gateway?.pendingSignals.shift();
     if (workspace === undefined || gateway === undefined) return;
-    this.book.moment += 1;
-    gateway.heardAt.set(workspace, this.book.moment);
+    this.oracle.moment += 1;
+    gateway.signalledAt.set(workspace, this.oracle.moment);
     gateway.model.signal(workspace);
   }
 
   async sweep(gateway: GatewayUnderTest): Promise<void> {
     if (this.locked.size > 0) return;
-    this.tell(`sweep ${gateway.name}`);
+    this.recordStep(`sweep ${gateway.name}`);
     const before = this.state;
     await this.sql(this.adapter.expireSql(gateway.model.id));
     this.checks.swept(gateway, before);
   }
 
   async pass(ms: number): Promise<void> {
-    this.tell(`${ms} ms pass`);
+    this.recordStep(`${ms} ms pass`);
     this.tick(ms);
     if (ms < 1_000) return;
     const until = this.nowMs + this.adapter.leaseMs;

@@ -1,6 +1,6 @@
 /** The operations of a plan; see plan.ts. */
 import type { KeyName } from "./adapter.ts";
-import type { KeyState, Purse } from "./book.ts";
+import type { KeyState, Funds } from "./oracle.ts";
 import type { History } from "./history.ts";
 import type { Operation, OperationKind } from "./plan.ts";
 import { Choices } from "./random.ts";
@@ -36,7 +36,7 @@ async function squeeze(history: History, choices: Choices): Promise<void> {
   const key = choices.pick(history.keys)!;
   const { workspace } = key;
   const account = history.state?.accounts.find(({ w }) => w === workspace);
-  const { credits, line } = history.book.get<Purse>(`purse ${workspace}`);
+  const { credits, line } = history.oracle.get<Funds>(`funds ${workspace}`);
   if (account === undefined || line === null || history.locked.has(workspace)) return;
   const left = credits + line - account.charged - account.held;
   const amount = choices.below(3) - left;
@@ -56,13 +56,13 @@ function end(history: History, choices: Choices): void {
 async function hold(history: History, choices: Choices): Promise<void> {
   const key = { ...choices.pick(history.keys)!, rotation: 0 };
   if (history.locked.has(key.workspace)) return;
-  key.rotation = history.book.get<KeyState>(`key ${key.workspace} ${key.key}`).rotations;
+  key.rotation = history.oracle.get<KeyState>(`key ${key.workspace} ${key.key}`).rotations;
   const amount = 1 + choices.below(history.boundMax);
   const id = history.newId("h");
   const sql = history.adapter.holdSql({ id, key, amount, leaseMs: 60 * day });
   const [rows] = await history.sql(sql);
   const refusal = history.adapter.refusalOfHold(rows!, amount);
-  history.tell(`hold ${id} ${key.workspace} ${key.key} ${amount}: ${refusal}`);
+  history.recordStep(`hold ${id} ${key.workspace} ${key.key} ${amount}: ${refusal}`);
   history.checks.held({ id, place: key, amount }, refusal);
 }
 
@@ -87,17 +87,17 @@ async function change(
   if (history.locked.has(workspace)) return;
   const isHeard = history.living.map(() => choices.chance(heardShare));
   const statements: string[] = [];
-  const isActive = history.book.get<boolean>(`active ${workspace}`);
+  const isActive = history.oracle.get<boolean>(`active ${workspace}`);
   if (kind === "workspace" || !isActive) {
-    history.book.set(`active ${workspace}`, !isActive);
+    history.oracle.set(`active ${workspace}`, !isActive);
     const status = isActive ? "disabled" : "active";
     statements.push(`update workspaces set status = '${status}' where id = '${workspace}'`);
-    history.tell(`workspace ${workspace} ${status}`);
+    history.recordStep(`workspace ${workspace} ${status}`);
   } else if (kind === "caps") {
     const layer = choices.pick(["workspace", "member", "key"] as const)!;
     statements.push(newCaps(history, layer, key, choices));
   } else if (kind === "credits") {
-    const { credits } = history.book.get<Purse>(`purse ${workspace}`);
+    const { credits } = history.oracle.get<Funds>(`funds ${workspace}`);
     const isLess = choices.chance(0.2);
     const amount = isLess ? -choices.below(credits + 1) : 1 + choices.below(3 * history.boundMax);
     await history.addCredit(workspace, amount);
@@ -129,7 +129,7 @@ async function drift(history: History, choices: Choices): Promise<void> {
 
 function changeKey(history: History, key: KeyName, choices: Choices): string {
   const name = `key ${key.workspace} ${key.key}`;
-  const old = history.book.get<KeyState>(name);
+  const old = history.oracle.get<KeyState>(name);
   const dice = choices.number();
   const next: KeyState =
     old.status !== "active" || (old.expiresMs ?? Infinity) <= history.nowMs
@@ -145,15 +145,15 @@ function changeKey(history: History, key: KeyName, choices: Choices): string {
                 rotations: old.rotations + 1,
                 previousMs: history.nowMs + choices.below(300),
               };
-  history.book.set(name, next);
-  history.tell(`${name} ${JSON.stringify(next)}`);
+  history.oracle.set(name, next);
+  history.recordStep(`${name} ${JSON.stringify(next)}`);
   return keySql(key, next);
 }
 
 /** Kills a gateway, whose batches may still arrive, and starts a new one. */
 function die(history: History, choices: Choices): void {
   const gateway = choices.pick(history.living)!;
-  history.tell(`${gateway.name} dies`);
+  history.recordStep(`${gateway.name} dies`);
   gateway.isAlive = false;
   for (const { sent, rows } of gateway.sendings.values())
     if (rows === undefined && choices.chance(0.7)) history.stragglers.push({ gateway, sent });
@@ -164,16 +164,16 @@ function die(history: History, choices: Choices): void {
 /** Pauses a gateway for longer than its lease, like a stopped process; for the others little time passes. */
 async function pause(history: History, choices: Choices): Promise<void> {
   const gateway = choices.pick(history.living)!;
-  history.tell(`${gateway.name} stands still until its lease is over`);
+  history.recordStep(`${gateway.name} stands still until its lease is over`);
   gateway.aheadMs += history.adapter.leaseMs + 1;
-  gateway.resumedAt = history.book.moment;
+  gateway.resumedAt = history.oracle.moment;
   await history.bare(history.adapter.leaseSql(gateway.model.id, history.nowMs - 1));
   if (choices.chance(0.8)) await history.sweep(gateway);
 }
 
 /** Locks an account from another connection, or unlocks it if it is locked. */
 function lock(history: History, workspace: string): void {
-  history.tell(`lock ${workspace}`);
+  history.recordStep(`lock ${workspace}`);
   if (!history.locked.delete(workspace)) history.locked.add(workspace);
 }
 
@@ -217,7 +217,7 @@ const operations: Record<
   credits: (history, choices) => change(history, "credits", choices),
   key: (history, choices) => change(history, "key", choices),
   workspace: (history, choices) => change(history, "workspace", choices),
-  signal: (history, choices) => history.hear(choices.pick(history.living)),
+  signal: (history, choices) => history.receiveSignal(choices.pick(history.living)),
   die,
   pause,
   sweep: (history, choices) => history.sweep(choices.pick(history.gateways)!),
@@ -227,7 +227,7 @@ const operations: Record<
 };
 
 export async function operate(history: History, { kind, numbers }: Operation): Promise<void> {
-  history.book.moment += 1;
+  history.oracle.moment += 1;
   history.count(kind);
   await operations[kind](history, new Choices(numbers));
   await history.settle();

@@ -40,7 +40,7 @@ export interface KeyState {
   readonly previousMs: number | null;
 }
 
-export interface Purse {
+export interface Funds {
   readonly credits: number;
   /** The credit line; null: no limit. */
   readonly line: number | null;
@@ -64,7 +64,7 @@ export function startsAt(window: Window, nowMs: number): number {
   return end.getTime() - (window === "weekly" ? 7 : 1) * 86_400_000;
 }
 
-export class Book {
+export class Oracle {
   /** A counter: each operation and each statement is one moment. */
   moment = 0;
   readonly charges: Charge[] = [];
@@ -94,7 +94,7 @@ export class Book {
     return Math.max(this.#begunAt, time?.from ?? this.moment);
   }
 
-  /** Records a change. `what` is "caps <scope>", "key <workspace> <key>", "active <workspace>" or "purse <workspace>". */
+  /** Records a change. `what` is "caps <scope>", "key <workspace> <key>", "active <workspace>" or "funds <workspace>". */
   set(what: string, value: unknown): void {
     this.moment += 1;
     const versions = this.#versions.get(what) ?? [];
@@ -162,7 +162,7 @@ export class Book {
    * The limit that a call of `more` would exceed now by more than `slack`: a hard cap or the balance, each at its highest value
    * since `first`. Undefined if the call fits.
    */
-  passed(
+  exceeded(
     place: Place,
     more: number,
     first: number,
@@ -187,7 +187,7 @@ export class Book {
     const is = this.spent(scope, "total") + this.inUse(scope) + more - slack(scope);
     const most = Math.max(
       ...moments.map((moment) => {
-        const { credits, line } = this.get<Purse>(`purse ${place.workspace}`, moment);
+        const { credits, line } = this.get<Funds>(`funds ${place.workspace}`, moment);
         return line === null ? Infinity : credits + line;
       }),
     );
@@ -195,7 +195,7 @@ export class Book {
   }
 
   /** True if at some moment since `first` the key was not refused and no cap was reached. */
-  mayHavePassed(place: Place, rotation: number, first: number): boolean {
+  mayHaveBeenAdmitted(place: Place, rotation: number, first: number): boolean {
     return this.#momentsSince(first).some(
       (moment) =>
         this.refusal(place, rotation, moment) === undefined &&

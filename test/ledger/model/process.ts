@@ -32,9 +32,9 @@ export class GatewayUnderTest {
   /** Moment at which the database last applied a batch of it. */
   appliedAt = 0;
   /** Moment at which it last heard of a change, by workspace. */
-  readonly heardAt = new Map<string, number>();
+  readonly signalledAt = new Map<string, number>();
   /** Workspaces with a change that it has not heard of yet. */
-  readonly unheard: string[] = [];
+  readonly pendingSignals: string[] = [];
   /** Keys whose last applied batch was not answered, or refused a call. */
   readonly unconfirmed = new Set<string>();
   /** Batches in flight, by lane. */

@@ -1,6 +1,6 @@
 /** The world of a history: workspaces with their credits, members, keys and caps, and the first gateways. */
 import type { KeyName } from "./adapter.ts";
-import type { CapsOf, KeyState, Purse } from "./book.ts";
+import type { CapsOf, KeyState, Funds } from "./oracle.ts";
 import type { History } from "./history.ts";
 import type { Choices } from "./random.ts";
 import { capsSql, memberSql, newKeySql, workspaceSql } from "./world.ts";
@@ -27,7 +27,7 @@ export async function setUp(history: History, choices: Choices): Promise<void> {
   for (let w = 0; w < workspaces; w += 1)
     statements.push(...newWorkspace(history, `${history.prefix}w${w}`, keys, choices));
   await history.bare(...statements);
-  history.book.begin();
+  history.oracle.begin();
   for (let g = 1 + choices.below(3); g > 0; g -= 1) history.newGateway();
 }
 
@@ -52,9 +52,9 @@ function newWorkspace(
   const lineSql = history.adapter.lineSql(workspace, line);
   statements.push(history.adapter.creditSql(workspace, credits, "start"));
   statements.push(lineSql);
-  const purse: Purse = { credits, line };
-  history.book.set(`purse ${workspace}`, purse);
-  history.book.set(`active ${workspace}`, true);
+  const funds: Funds = { credits, line };
+  history.oracle.set(`funds ${workspace}`, funds);
+  history.oracle.set(`active ${workspace}`, true);
   for (let k = 0; k < keys; k += 1) {
     const key = { workspace, key: `k${k}`, member: `m${k % 2}`, rotation: 0 };
     history.keys.push(key);
@@ -65,7 +65,7 @@ function newWorkspace(
       rotations: 0,
       previousMs: null,
     };
-    history.book.set(`key ${workspace} ${key.key}`, state);
+    history.oracle.set(`key ${workspace} ${key.key}`, state);
     statements.push(newCaps(history, "key", key, choices));
   }
   statements.push(newCaps(history, "workspace", history.keys.at(-1)!, choices));
@@ -96,7 +96,7 @@ export function newCaps(
     hard: choices.chance(0.75),
   };
   const name = layer === "workspace" ? "" : ` ${key[layer]}`;
-  history.book.set(`caps ${layer} ${key.workspace}${name}`, caps);
-  history.tell(`caps ${layer} ${key.workspace}${name} ${JSON.stringify(caps)}`);
+  history.oracle.set(`caps ${layer} ${key.workspace}${name}`, caps);
+  history.recordStep(`caps ${layer} ${key.workspace}${name} ${JSON.stringify(caps)}`);
   return capsSql(layer, key, caps);
 }

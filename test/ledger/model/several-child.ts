@@ -18,13 +18,13 @@ export interface Round {
   readonly workspaces: readonly string[];
 }
 /** To the parent: its id, a written end (`charge` undefined: the call was not admitted), or the end of a round. */
-export type Told =
+export type ChildMessage =
   | { readonly gateway: string }
   | { readonly workspace: string; readonly id: string; readonly charge: number | null | undefined }
   | { readonly over: number };
 
 const database = await openDatabase({ url: process.argv[2]!, log: silentLog });
-const tell = (told: Told) => process.send!(told);
+const tell = (told: ChildMessage) => process.send!(told);
 const lost = () => Object.assign(new Error("Connection terminated"), { code: "ECONNRESET" });
 let random = randomOf(1);
 const below = (most: number) => Math.floor(random() * most);
@@ -36,16 +36,16 @@ const confirmed = new CommitTracker({
 
 /** One batch in eight fails: it never arrives, its answer is lost, or it arrives after later batches. */
 async function send(batch: Batch): Promise<readonly BatchRow[]> {
-  const unheard = sendTo(database);
+  const sendUntracked = sendTo(database);
   const fate = random();
   if (fate < 0.04) throw lost();
   if (fate < 0.08) {
     const late = 1 + below(60);
-    setTimeout(() => void unheard(batch).catch(() => undefined), late);
+    setTimeout(() => void sendUntracked(batch).catch(() => undefined), late);
     throw lost();
   }
   if (fate < 0.12) {
-    await unheard(batch);
+    await sendUntracked(batch);
     throw lost();
   }
   return sendTo(database, undefined, confirmed)(batch);

@@ -13,7 +13,7 @@ import { openDatabase, type Database } from "../../../src/storage/index.ts";
 import { inForm, isLong } from "../../support/long.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { randomOf } from "./random.ts";
-import type { Round, Told } from "./several-child.ts";
+import type { Round, ChildMessage } from "./several-child.ts";
 
 const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(20, 5_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
@@ -36,7 +36,7 @@ async function start(url: string): Promise<Child> {
     written: new Map(),
     over: undefined,
   };
-  child.process.on("message", (told: Told) => {
+  child.process.on("message", (told: ChildMessage) => {
     if ("gateway" in told) child.gateway = told.gateway;
     else if ("over" in told) child.over = told.over;
     else child.written.set(`${told.workspace} ${told.id}`, told.charge);
@@ -95,7 +95,7 @@ function lockAccounts(database: Database, workspaces: readonly string[], random:
 }
 
 /** Exceeded limits. There must be none: no charge is above its bound here, and no lease of a living process ends. */
-const passed = (database: Database) =>
+const exceededLimits = (database: Database) =>
   database.query(
     `select a.workspace_id from ledger_accounts a join workspaces w on w.id = a.workspace_id
        where a.charged_nano + a.held_nano > least(a.credits_nano, w.cap_daily_nano)
@@ -114,7 +114,7 @@ async function killInTheMiddle(child: Child): Promise<void> {
 }
 
 /** Expires the lease of a killed process and releases its allowances. */
-async function bury(database: Database, { gateway }: Child): Promise<void> {
+async function expireLease(database: Database, { gateway }: Child): Promise<void> {
   const ended = "update ledger_lanes set lease_until = now() - interval '1 s' where gateway = $1";
   await database.query(ended, [gateway]);
   await database.query("select ledger_expire($1)", [gateway]);
@@ -161,14 +161,14 @@ it(
         const isOver = () =>
           children.every((child, index) => child === dies || child.over === seed * 10 + index);
         while (!isOver()) {
-          expect(await passed(database), `seed ${seed}`).toEqual([]);
+          expect(await exceededLimits(database), `seed ${seed}`).toEqual([]);
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
         await locks.stop();
-        if (dies !== undefined) await bury(database, dies);
+        if (dies !== undefined) await expireLease(database, dies);
         const held = "select workspace_id, held_nano from ledger_accounts where held_nano <> 0";
         await expect.poll(() => database.query(held)).toEqual([]);
-        expect(await passed(database), `seed ${seed}`).toEqual([]);
+        expect(await exceededLimits(database), `seed ${seed}`).toEqual([]);
         for (const child of children) {
           await expectWritten(database, child);
           ends += child.written.size;

@@ -4,7 +4,7 @@
  */
 import { Client, types } from "pg";
 import type { Adapter, KeyName, Row } from "./adapter.ts";
-import type { CapsOf, KeyState } from "./book.ts";
+import type { CapsOf, KeyState } from "./oracle.ts";
 
 /** Totals of a history's workspaces. Amounts are small here, so they are plain numbers. */
 export interface State {
@@ -56,7 +56,7 @@ const quote = (value: string | number | boolean | null): string =>
   value === null ? "null" : typeof value === "string" ? `'${value}'` : String(value);
 
 /** One connection, used by one history at a time. */
-export class World {
+export class ModelDatabase {
   readonly #client: Client;
   readonly #url: string;
   #locker: Client | undefined;
@@ -66,7 +66,7 @@ export class World {
     this.#url = url;
   }
 
-  static async open(url: string): Promise<World> {
+  static async open(url: string): Promise<ModelDatabase> {
     const client = new Client({
       connectionString: url,
       options: "-c synchronous_commit=off -c statement_timeout=60000",
@@ -76,7 +76,7 @@ export class World {
       },
     });
     await client.connect();
-    return new World(client, url);
+    return new ModelDatabase(client, url);
   }
 
   async close(): Promise<void> {
