@@ -87,12 +87,12 @@ const oddities: Readonly<Record<ProtocolName, Oddities>> = {
       chatDelta({ content: null, role: "assistant" }),
     ),
     "chunks without choices": between(data({ id: "chatcmpl-1", choices: [] })),
-    "objects that nobody knows": between(data({ object: "vendor.note", note: "x" })),
-    "its reason twice": (events) =>
+    "unknown objects": between(data({ object: "vendor.note", note: "x" })),
+    "its finish reason twice": (events) =>
       events.flatMap((event) => (hasReason(event) ? [event, withoutWords(event)] : [event])),
     "its counts twice": (events) =>
       events.flatMap((event) => (countsOf(event) ? [event, withoutWords(event)] : [event])),
-    "its counts with its reason": (events) => {
+    "its counts with its finish reason": (events) => {
       const usage = events.map(countsOf).find(Boolean);
       return events
         .filter((event) => hasReason(event) || !countsOf(event))
@@ -174,8 +174,8 @@ describe.each(protocolNames)("an odd stream of %s", (upstream) => {
   const expectSame = async (caller: ProtocolName, odd: (events: Events) => Events) => {
     await fc.assert(
       fc.asyncProperty(someStream(upstream, true), async ({ whole, events }) => {
-        const told = { caller, upstream, place: "", whole, events: odd(events) };
-        expect(await differences(told)).toEqual([]);
+        const streamCase = { caller, upstream, place: "", whole, events: odd(events) };
+        expect(await differences(streamCase)).toEqual([]);
       }),
       { numRuns: inForm(1, 40) },
     );

@@ -39,7 +39,7 @@ const some = <Item>(cases: readonly Item[], count: number): readonly Item[] =>
 describe.each(protocolNames)("the events of a stream of %s", (upstream) => {
   const cases = streamCases(upstream);
   const told = cases.filter(({ place }) => !streamsOnly.test(place));
-  const isWordless = lostIn(lostOfStreams[upstream]);
+  const isLostInStreams = lostIn(lostOfStreams[upstream]);
   const isLost = lostIn(lostOfAnswers[upstream]);
 
   it.each(protocolNames)(
@@ -70,7 +70,8 @@ describe.each(protocolNames)("the events of a stream of %s", (upstream) => {
     const route = streamingRoute(caller, upstream);
     const gone = some(cases, 150).filter(({ place, ...one }) => {
       const whole = wholePlaceOf(upstream, place);
-      if (isWordless(place, caller) || (whole !== undefined && isLost(whole, caller))) return false;
+      if (isLostInStreams(place, caller) || (whole !== undefined && isLost(whole, caller)))
+        return false;
       return given(route, one.with) === given(route, one.without);
     });
     const places = gone.map(({ place, value }) => `${place}: ${JSON.stringify(value)}`);
