@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { families, type MediaForm } from "../../src/media/index.ts";
 import { fieldsOf } from "../../src/media/read.ts";
 import {
-  faultOf,
+  errorOf,
   notesOf,
   read,
   refusalOf,
@@ -14,7 +14,7 @@ import {
   type Fields,
   type More,
 } from "./support.ts";
-import { tables, type Fate, type Row } from "./tables.ts";
+import { tables, type Outcome, type Row } from "./tables.ts";
 
 const calls = Object.entries(tables).map(([title, table]) => {
   const [family, form] = title.split(" ") as [FamilyName, MediaForm];
@@ -32,19 +32,19 @@ function callWith(form: MediaForm, row: Row, fields: Fields): [Fields, More] {
 
 const valueOf = (request: object, { key }: Row): unknown => (request as Fields)[key];
 
-/** The real outcome of a value, in the format of `wanted`. */
-function fateOf(family: FamilyName, call: [Fields, More], name: string, row: Row): unknown {
+/** The real outcome of a value, in the format of `expectedOutcome`. */
+function outcomeOf(family: FamilyName, call: [Fields, More], name: string, row: Row): unknown {
   try {
     const { request, notes } = read(family, ...call);
     if (notes.length === 0) return ["forwarded", valueOf(request, row)];
     return ["dropped", valueOf(request, row), notes.map(({ param, kind }) => `${param} ${kind}`)];
   } catch {
-    const { code, param, message } = faultOf(family, ...call);
+    const { code, param, message } = errorOf(family, ...call);
     return [code, param?.startsWith(name), message.startsWith(`${param}: `)];
   }
 }
 
-function wanted(value: unknown, fate: Fate, name: string, row: Row): unknown {
+function expectedOutcome(value: unknown, fate: Outcome, name: string, row: Row): unknown {
   if (fate === "forwarded") return ["forwarded", value];
   if (fate === "dropped") return ["dropped", row.default, [`${name} dropped`]];
   return [fate, true, true];
@@ -70,7 +70,7 @@ describe.each(calls)("$title", ({ family, form, table }) => {
 
   it.each(badRows)("$name: $value is $fate", ({ name, row, value, fate }) => {
     const call = callWith(form, row, { [name]: value });
-    expect(fateOf(family, call, name, row)).toEqual(wanted(value, fate, name, row));
+    expect(outcomeOf(family, call, name, row)).toEqual(expectedOutcome(value, fate, name, row));
   });
 
   it.each(rows.filter(({ name }) => name !== "prompt"))(

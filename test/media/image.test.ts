@@ -1,7 +1,7 @@
 // Rules of image calls beyond single fields: sizes and their spellings, files, masks, and fields that depend on each other.
 import { describe, expect, it } from "vitest";
 import {
-  faultOf,
+  errorOf,
   notesOf,
   read,
   refusalOf,
@@ -42,7 +42,7 @@ describe("custom sizes", () => {
       ["image-a", {}],
       ["image-b", edit],
     ] as const) {
-      const fault = faultOf(family, { prompt, size }, more);
+      const fault = errorOf(family, { prompt, size }, more);
       expect([fault.code, fault.param, fault.message.includes(why)]).toEqual([
         "invalid_value",
         "size",

@@ -6,7 +6,7 @@ import { fieldsOf } from "../../src/media/read.ts";
 import { frame, read, upload, type FamilyName, type Fields } from "./support.ts";
 
 /** True if a call with the value is accepted and the value is not dropped. */
-function takes(family: FamilyName, form: MediaForm, fields: Fields): boolean {
+function isAccepted(family: FamilyName, form: MediaForm, fields: Fields): boolean {
   const images = form === "edits" ? [upload()] : [];
   try {
     const { notes } = read(family, fields, { form, images });
@@ -80,7 +80,7 @@ describe.each(names)("%s", (family) => {
         // The valid sizes of a ratio at a tier, and fields for edits only, are rules between fields (image.test.ts).
         const crossing = name === "image_size" || name === "input_fidelity";
         for (const value of crossing ? [] : inside) {
-          expect([name, value, takes(family, form, { ...base, [name]: value })]).toEqual([
+          expect([name, value, isAccepted(family, form, { ...base, [name]: value })]).toEqual([
             name,
             value,
             true,
@@ -89,7 +89,7 @@ describe.each(names)("%s", (family) => {
         }
         const forwards = families[family].name === "task-image-2" && name === "size";
         for (const value of forwards ? [7] : outside) {
-          expect([name, value, takes(family, form, { ...base, [name]: value })]).toEqual([
+          expect([name, value, isAccepted(family, form, { ...base, [name]: value })]).toEqual([
             name,
             value,
             false,

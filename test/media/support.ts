@@ -51,10 +51,10 @@ export const notesOf = (family: FamilyName, fields: Fields, more: More = {}): st
 
 /** `code param` of the refusal. Throws if the call is accepted. */
 export function refusalOf(family: FamilyName, fields: Fields, more: More = {}): string {
-  return `${faultOf(family, fields, more).code} ${faultOf(family, fields, more).param}`;
+  return `${errorOf(family, fields, more).code} ${errorOf(family, fields, more).param}`;
 }
 
-export function faultOf(family: FamilyName, fields: Fields, more: More = {}): GatewayError {
+export function errorOf(family: FamilyName, fields: Fields, more: More = {}): GatewayError {
   try {
     read(family, fields, more);
   } catch (error) {

@@ -3,14 +3,14 @@
 import { frame, frames, url, type Fields } from "./support.ts";
 
 /** The outcome of an invalid value. */
-export type Fate = "dropped" | "forwarded" | `${string}_${string}`;
+export type Outcome = "dropped" | "forwarded" | `${string}_${string}`;
 
 export interface Row {
   /** The key of the value in the request. `sent` has the values there; by default they are as given. */
   readonly key: string;
   readonly valid: readonly unknown[];
   readonly sent?: readonly unknown[];
-  readonly bad: readonly (readonly [unknown, Fate])[];
+  readonly bad: readonly (readonly [unknown, Outcome])[];
   /** The value in the request if the caller gives none. Absent: no value. */
   readonly default?: unknown;
   /** Other fields that must be given for this one to count. */
@@ -19,7 +19,7 @@ export interface Row {
 }
 type Table = Record<string, Row>;
 
-const flag = (key: string, byDefault?: boolean): Row => ({
+const booleanRow = (key: string, byDefault?: boolean): Row => ({
   key,
   valid: [true, false],
   bad: [
@@ -28,7 +28,7 @@ const flag = (key: string, byDefault?: boolean): Row => ({
   ],
   default: byDefault,
 });
-const whole = (key: string, min: number, max: number, byDefault?: number): Row => ({
+const integerRow = (key: string, min: number, max: number, byDefault?: number): Row => ({
   key,
   valid: [min, max],
   bad: [
@@ -40,7 +40,7 @@ const whole = (key: string, min: number, max: number, byDefault?: number): Row =
   ],
   default: byDefault,
 });
-const choice = (key: string, values: readonly string[], byDefault?: string): Row => ({
+const enumRow = (key: string, values: readonly string[], byDefault?: string): Row => ({
   key,
   valid: values,
   bad: [
@@ -51,7 +51,7 @@ const choice = (key: string, values: readonly string[], byDefault?: string): Row
   ],
   default: byDefault,
 });
-const anyText = (key: string): Row => ({
+const textRow = (key: string): Row => ({
   key,
   valid: ["some text"],
   bad: [
@@ -63,7 +63,7 @@ const anyText = (key: string): Row => ({
 const sixteenRatios =
   "1:1 4:3 3:4 3:2 2:3 16:9 9:16 2:1 1:2 21:9 5:2 19.5:9 9:19.5 20:9 9:20 auto".split(" ");
 const ratios = ["1:1", "16:9", "9:16", "4:3", "3:4", "3:2", "2:3"];
-const material = (key: string): Row => ({
+const pictureRow = (key: string): Row => ({
   key,
   valid: [
     { url: "data:image/png;base64,AAAA" },
@@ -88,9 +88,9 @@ const material = (key: string): Row => ({
   ],
 });
 const video = (resolutions: readonly string[], ratioValues: readonly string[] = ratios): Table => ({
-  prompt: { ...anyText("prompt"), beside: { image: frame } },
+  prompt: { ...textRow("prompt"), beside: { image: frame } },
   duration: {
-    ...whole("durationSeconds", 1, 15, 8),
+    ...integerRow("durationSeconds", 1, 15, 8),
     bad: [
       [0, "integer_below_min_value"],
       [16, "duration_above_max"],
@@ -98,16 +98,16 @@ const video = (resolutions: readonly string[], ratioValues: readonly string[] = 
       ["8", "invalid_type"],
     ],
   },
-  aspect_ratio: choice("aspectRatio", ratioValues, "16:9"),
+  aspect_ratio: enumRow("aspectRatio", ratioValues, "16:9"),
   resolution: {
-    ...choice("resolution", resolutions, "480p"),
+    ...enumRow("resolution", resolutions, "480p"),
     bad: [
       ["2160p", "resolution_not_supported"],
       [480, "invalid_type"],
     ],
   },
-  image: material("firstFrame"),
-  last_frame: { ...material("lastFrame"), beside: { image: frame } },
+  image: pictureRow("firstFrame"),
+  last_frame: { ...pictureRow("lastFrame"), beside: { image: frame } },
   reference_images: {
     key: "references",
     valid: [[], frames(1), frames(14)],
@@ -120,7 +120,7 @@ const video = (resolutions: readonly string[], ratioValues: readonly string[] = 
     ],
     default: [],
   },
-  user: anyText("user"),
+  user: textRow("user"),
 });
 const media: Row = {
   key: "references",
@@ -191,10 +191,10 @@ const shortPrompt: Row = {
     ["\u{1f600}".repeat(32_001), "string_above_max_length"],
   ],
 };
-const count = whole("n", 1, 10, 1);
-const stream: Row = { ...flag("stream", false), bad: [["yes", "invalid_type"]] };
+const count = integerRow("n", 1, 10, 1);
+const stream: Row = { ...booleanRow("stream", false), bad: [["yes", "invalid_type"]] };
 const partialImages: Row = {
-  ...whole("partialImages", 0, 3, 0),
+  ...integerRow("partialImages", 0, 3, 0),
   bad: [
     [-1, "integer_below_min_value"],
     [4, "integer_above_max_value"],
@@ -205,12 +205,12 @@ const imageA: Table = {
   prompt: shortPrompt,
   n: count,
   size,
-  quality: choice("quality", qualities, "auto"),
-  background: choice("background", ["opaque", "auto"], "auto"),
-  output_format: choice("outputFormat", ["png", "jpeg"], "png"),
+  quality: enumRow("quality", qualities, "auto"),
+  background: enumRow("background", ["opaque", "auto"], "auto"),
+  output_format: enumRow("outputFormat", ["png", "jpeg"], "png"),
   output_compression: compressionNumber,
-  moderation: choice("moderation", ["low", "auto"], "auto"),
-  user: anyText("user"),
+  moderation: enumRow("moderation", ["low", "auto"], "auto"),
+  user: textRow("user"),
 };
 const imageBTask: Table = {
   prompt: requiredPrompt,
@@ -234,56 +234,56 @@ const imageBTask: Table = {
     default: "2048x1152",
     beside: { aspect_ratio: "16:9" },
   },
-  quality: choice("quality", qualities, "auto"),
-  background: choice("background", ["transparent", "opaque", "auto"], "auto"),
-  output_format: choice("outputFormat", ["png", "jpeg", "webp"], "png"),
+  quality: enumRow("quality", qualities, "auto"),
+  background: enumRow("background", ["transparent", "opaque", "auto"], "auto"),
+  output_format: enumRow("outputFormat", ["png", "jpeg", "webp"], "png"),
   output_compression: compression,
-  user: anyText("user"),
+  user: textRow("user"),
 };
 
 export const tables: Record<string, Table> = {
   "video-v1 tasks": {
     ...video(["480p", "720p"]),
     media,
-    audio: flag("audio", true),
-    moderation: choice("moderation", ["low", "auto", "high"]),
+    audio: booleanRow("audio", true),
+    moderation: enumRow("moderation", ["low", "auto", "high"]),
   },
   "video-v1 videos": {
     ...video(["480p", "720p"]),
-    generate_audio: flag("audio", true),
-    moderation: choice("moderation", ["low", "auto", "high"]),
+    generate_audio: booleanRow("audio", true),
+    moderation: enumRow("moderation", ["low", "auto", "high"]),
   },
   "video-v1.5 tasks": {
     ...video(["480p", "720p", "1080p"]),
     media,
-    audio: flag("audio", true),
-    moderation: choice("moderation", ["low", "auto", "high"]),
+    audio: booleanRow("audio", true),
+    moderation: enumRow("moderation", ["low", "auto", "high"]),
   },
   "video-v1.5 videos": {
     ...video(["480p", "720p", "1080p"]),
-    generate_audio: flag("audio", true),
-    moderation: choice("moderation", ["low", "auto", "high"]),
+    generate_audio: booleanRow("audio", true),
+    moderation: enumRow("moderation", ["low", "auto", "high"]),
   },
   "video-seconds tasks": {
     ...video(["480p", "720p", "1080p"], ["16:9", "9:16", "1:1", "4:3", "3:4"]),
     media,
-    negative_prompt: anyText("negativePrompt"),
-    seed: whole("seed", 0, 2_147_483_647),
-    watermark: flag("watermark"),
+    negative_prompt: textRow("negativePrompt"),
+    seed: integerRow("seed", 0, 2_147_483_647),
+    watermark: booleanRow("watermark"),
   },
   "video-tokens tasks": {
     ...video(["480p", "720p", "1080p"], ["16:9", "9:16", "1:1", "4:3", "3:4", "21:9", "adaptive"]),
     media,
-    audio: flag("audio"),
-    seed: whole("seed", -1, 4_294_967_295),
-    watermark: flag("watermark"),
-    camera_fixed: flag("cameraFixed"),
-    execution_expires_after: whole("expiresAfterSeconds", 3600, 259_200, 172_800),
+    audio: booleanRow("audio"),
+    seed: integerRow("seed", -1, 4_294_967_295),
+    watermark: booleanRow("watermark"),
+    camera_fixed: booleanRow("cameraFixed"),
+    execution_expires_after: integerRow("expiresAfterSeconds", 3600, 259_200, 172_800),
   },
   "image-a images": { ...imageA, stream, partial_images: partialImages },
   "image-a edits": {
     ...imageA,
-    input_fidelity: choice("inputFidelity", ["high", "low"]),
+    input_fidelity: enumRow("inputFidelity", ["high", "low"]),
   },
   "image-b edits": { ...imageBTask, stream, partial_images: partialImages },
   "image-b tasks": imageBTask,
@@ -299,7 +299,7 @@ export const tables: Record<string, Table> = {
       ],
       default: "1:1",
     },
-    image_size: { ...choice("imageSize", ["1K", "2K"], "1K"), bad: [["4K", "invalid_value"]] },
+    image_size: { ...enumRow("imageSize", ["1K", "2K"], "1K"), bad: [["4K", "invalid_value"]] },
     quality: {
       key: "quality",
       valid: ["low", "medium"],
@@ -309,8 +309,8 @@ export const tables: Record<string, Table> = {
       ],
       default: "low",
     },
-    moderation: choice("moderation", ["auto", "low", "high"], "auto"),
-    user: anyText("user"),
+    moderation: enumRow("moderation", ["auto", "low", "high"], "auto"),
+    user: textRow("user"),
   },
   "task-image-2 tasks": {
     prompt: requiredPrompt,
@@ -339,16 +339,16 @@ export const tables: Record<string, Table> = {
       default: "1536x1024",
       beside: { aspect_ratio: "3:2" },
     },
-    quality: choice("quality", qualities, "auto"),
-    background: choice("background", ["transparent", "opaque", "auto"], "auto"),
-    output_format: choice("outputFormat", ["png", "jpeg", "webp"], "png"),
+    quality: enumRow("quality", qualities, "auto"),
+    background: enumRow("background", ["transparent", "opaque", "auto"], "auto"),
+    output_format: enumRow("outputFormat", ["png", "jpeg", "webp"], "png"),
     output_compression: compression,
     input_fidelity: {
-      ...choice("inputFidelity", ["high", "low"], "low"),
+      ...enumRow("inputFidelity", ["high", "low"], "low"),
       images: true,
     },
-    moderation: choice("moderation", ["auto", "low"]),
-    user: anyText("user"),
+    moderation: enumRow("moderation", ["auto", "low"]),
+    user: textRow("user"),
   },
   "image-c tasks": {
     prompt: requiredPrompt,
@@ -362,12 +362,12 @@ export const tables: Record<string, Table> = {
       ],
       default: "1024x1024",
     },
-    aspect_ratio: choice("aspectRatio", ratios, "1:1"),
-    image_size: choice("imageSize", ["1K", "2K", "4K"], "1K"),
-    negative_prompt: anyText("negativePrompt"),
-    seed: whole("seed", 0, 2_147_483_647),
-    prompt_extend: flag("promptExtend"),
-    watermark: flag("watermark", false),
-    user: anyText("user"),
+    aspect_ratio: enumRow("aspectRatio", ratios, "1:1"),
+    image_size: enumRow("imageSize", ["1K", "2K", "4K"], "1K"),
+    negative_prompt: textRow("negativePrompt"),
+    seed: integerRow("seed", 0, 2_147_483_647),
+    prompt_extend: booleanRow("promptExtend"),
+    watermark: booleanRow("watermark", false),
+    user: textRow("user"),
   },
 };

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { expirySeconds, mediaAddresses, type MediaForm } from "../../src/media/index.ts";
 import {
-  faultOf,
+  errorOf,
   frame,
   frames,
   notesOf,
@@ -100,7 +100,7 @@ describe.each(videoFamilies)("%s", (family) => {
       ["last_frame", url],
       ["reference_images", [url]],
     ] as const) {
-      const fault = faultOf(family, { prompt: "x", [name]: value });
+      const fault = errorOf(family, { prompt: "x", [name]: value });
       expect([fault.code, fault.message.includes('{"url": "https://..."}')]).toEqual([
         "media_must_be_object",
         true,
