@@ -228,7 +228,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
         waiting.push(() => void answering(usageOf(5, 0))(request, response));
       });
       const leave = new AbortController();
-      const first = await fifty(bench(), leave.signal);
+      const first = await startFiftyCalls(bench(), leave.signal);
       await eventually(
         () => (waiting.length === 10 && first.refused() === 40 ? true : undefined),
         "ten under way, forty refused",
@@ -236,7 +236,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
       leave.abort();
       await bench().expectClean();
       waiting.length = 0;
-      const second = await fifty(bench());
+      const second = await startFiftyCalls(bench());
       await eventually(
         () => (waiting.length === 10 && second.refused() === 40 ? true : undefined),
         "ten under way again",
@@ -279,7 +279,7 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
 });
 
 /** Starts fifty concurrent calls; `refused` counts 402 answers. A call aborted by the signal gives undefined. */
-async function fifty(bench: Bench, signal?: AbortSignal) {
+async function startFiftyCalls(bench: Bench, signal?: AbortSignal) {
   let refused = 0;
   const calls = Array.from({ length: 50 }, async () => {
     try {

@@ -68,9 +68,9 @@ const generated = (usageMetadata: object, more: object = {}) => ({
 const gemini = (name: string) => `/v1beta/models/acme/${name}:generateContent`;
 
 /** Charges by an upstream's usage. `picture`: the picture that it makes, as base64. */
-export const toldCharges = (picture: string): readonly Charge[] => [
+export const usageCharges = (picture: string): readonly Charge[] => [
   {
-    name: "web searches one by one",
+    name: "web searches, each at a price",
     source: "recordings/anthropic/anthropic-web-search-tool.1.json",
     model: "acme/searching",
     path: "/v1/messages",
@@ -124,7 +124,7 @@ export const toldCharges = (picture: string): readonly Charge[] => [
     },
   },
   {
-    name: "an answer for which the vendor searched, however often, with thoughts",
+    name: "an answer with any number of web searches, and with thoughts",
     source: "wire/generate-content.md",
     model: "acme/grounded",
     path: gemini("grounded"),
@@ -155,7 +155,7 @@ export const toldCharges = (picture: string): readonly Charge[] => [
     },
   },
   {
-    name: "sound in the input, some of it from a cache",
+    name: "audio input, some of it from a cache",
     source: "docs/models.md: cached sound costs as much less as cached text",
     model: "acme/listening",
     path: gemini("listening"),
@@ -192,7 +192,7 @@ export const toldCharges = (picture: string): readonly Charge[] => [
     },
   },
   {
-    name: "sound in and out",
+    name: "audio in and out",
     source: "wire/chat-completions.md: prompt_tokens_details and completion_tokens_details",
     model: "acme/speaking",
     path: "/v1/chat/completions",

@@ -10,7 +10,7 @@ import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { picture } from "../images/support.ts";
-import { config, toldCharges, type Charge } from "./charge-table.ts";
+import { config, usageCharges, type Charge } from "./charge-table.ts";
 import { taskCharges } from "./task-charges.ts";
 
 let up: Recorder;
@@ -53,7 +53,7 @@ async function rowOf({ path, model, body, answer }: Charge) {
 }
 
 const picturePng = (await picture()).toString("base64");
-const table = [...toldCharges(picturePng), ...taskCharges];
+const table = [...usageCharges(picturePng), ...taskCharges];
 
 describe("the charge of a call", () => {
   it.each(table)("BILL-01 T53 T55: $name ($source)", async (charge) => {

@@ -143,8 +143,8 @@ describeGateways("clients that leave", { config }, (bench) => {
   });
 
   it.each([
-    ["tells usage at the end", ""],
-    ["tells zeros before the end", usageFrame(usageOf(0, 0))],
+    ["reports usage at the end", ""],
+    ["reports zeros before the end", usageFrame(usageOf(0, 0))],
   ])(
     "BILL-21 T62: pay for the estimated input and the received output of a vendor that %s",
     async (_name, told) => {

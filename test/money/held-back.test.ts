@@ -21,7 +21,7 @@ async function call(bench: Bench): Promise<Socket> {
   return socket;
 }
 
-describeGateways("clients that hold the vendor back", { config }, (bench) => {
+describeGateways("clients that hardly read", { config }, (bench) => {
   afterEach(() => bench().expectClean());
 
   it("BILL-21 T62: pay for what arrived when the call times out, and the provider is not blamed", async () => {

@@ -7,7 +7,7 @@ import { eventually } from "../support/patience.ts";
 import { startRecorder, type Answer } from "../support/recorder.ts";
 import { config, rows } from "./cost-table.ts";
 
-const untold = (text: string): string =>
+const withoutUsage = (text: string): string =>
   text
     .replaceAll(/"usage":\{(?:[^{}]|\{[^{}]*\})*\}/g, '"usage":null')
     .replaceAll(/,"usageMetadata":\{[^{}]*\}/g, "");
@@ -22,18 +22,21 @@ const answer: Answer = ({ text, body, path }, response) => {
   if (how === "fails") return void response.end('{"error":{"message":"no"}}');
   const said = isStream ? stream : JSON.stringify(whole);
   if (how === "hangs") return void response.write(said.slice(0, said.indexOf("\n\n") + 2));
-  response.end(how === "untold" ? untold(said) : said);
+  response.end(how === "untold" ? withoutUsage(said) : said);
 };
 
 type Ask = readonly [path: string, body: object];
 type Asking = (model: string, words: string, stream: boolean) => Ask;
-const spoken = (words: string) => [{ role: "user", content: words }];
+const userMessage = (words: string) => [{ role: "user", content: words }];
 const asking: readonly Asking[] = [
-  (model, words, stream) => ["/v1/chat/completions", { model, stream, messages: spoken(words) }],
+  (model, words, stream) => [
+    "/v1/chat/completions",
+    { model, stream, messages: userMessage(words) },
+  ],
   (model, words, stream) => ["/v1/responses", { model, stream, input: words }],
   (model, words, stream) => [
     "/v1/messages",
-    { model, stream, max_tokens: 99, messages: spoken(words) },
+    { model, stream, max_tokens: 99, messages: userMessage(words) },
   ],
   (model, words, stream) => [
     `/v1beta/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
@@ -150,7 +153,7 @@ export async function sendTraffic(traffic: Traffic): Promise<void> {
       duration: 8,
       prompt: `A boat\n#sandbox ${JSON.stringify(script)}`,
     });
-  await outlive(traffic, (body) => send(["/v1/tasks", body], { key: keys[2].key }));
+  await runPastItsHold(traffic, (body) => send(["/v1/tasks", body], { key: keys[2].key }));
   must(
     await gateway.admin("POST", `/workspaces/${home.id}/credits`, {
       amount: "-1.000000001",
@@ -166,7 +169,7 @@ export async function sendTraffic(traffic: Traffic): Promise<void> {
 }
 
 /** Runs a task that outlives its hold, and is charged late. */
-async function outlive(
+async function runPastItsHold(
   { gateway }: Traffic,
   create: (body: object) => Promise<string>,
 ): Promise<void> {

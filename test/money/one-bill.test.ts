@@ -264,7 +264,7 @@ it("metrics count the same cost and the same calls", async () => {
       .filter((line) => line.startsWith(`${name}{`))
       .map((line) => line.split(" ").at(-1)!);
   const cost = of("tollgate_cost_usd_total").reduce(
-    (all, value) => all + parseUsd(plain(value)),
+    (all, value) => all + parseUsd(withoutExponent(value)),
     0n,
   );
   expect(cost).toBe(charged);
@@ -292,4 +292,5 @@ it("metrics count the same cost and the same calls", async () => {
 });
 
 /** Writes `6e-8` as "0.00000006", with nine decimals. */
-const plain = (value: string): string => (value.includes("e") ? Number(value).toFixed(9) : value);
+const withoutExponent = (value: string): string =>
+  value.includes("e") ? Number(value).toFixed(9) : value;

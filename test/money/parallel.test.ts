@@ -30,7 +30,7 @@ const costNano = 100n * 3_000n + 40n * 15_000n;
 const atOnce = inForm(300, 1_000);
 
 /** An upstream that answers only when `release` is called. */
-function heldBack(answer: Answer): { answer: Answer; release(): void; waiting(): number } {
+function deferred(answer: Answer): { answer: Answer; release(): void; waiting(): number } {
   let waiting: (() => void)[] = [];
   return {
     answer: (request, response) => void waiting.push(() => void answer(request, response)),
@@ -51,7 +51,7 @@ function countRefused(calls: readonly Promise<Response>[]): () => number {
   return () => refused;
 }
 
-describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
+describeGateways(`${atOnce} simultaneous calls`, { config }, (bench) => {
   it("BILL-23 T63: exactly a hundred are served with credit for a hundred; the others are refused before any upstream request", async () => {
     const other = await bench().addWorkspace("1");
     const headers = { authorization: `Bearer ${other.key}` };
@@ -69,7 +69,7 @@ describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
       reference: "a hundred calls",
     });
 
-    const up = heldBack(answering(usage));
+    const up = deferred(answering(usage));
     bench().up.answer(up.answer);
     const heard = bench().up.requests.length;
     const calls = Array.from({ length: atOnce }, (_, index) =>
@@ -110,7 +110,7 @@ describeGateways(`${atOnce} calls at once`, { config }, (bench) => {
   });
 
   it("KEY-13: a call whose key is revoked while it runs ends and is charged, and the next one fails", async () => {
-    const up = heldBack(answering(usage));
+    const up = deferred(answering(usage));
     bench().up.answer(up.answer);
     const other = await bench().addWorkspace("1");
     const headers = { authorization: `Bearer ${other.key}` };
@@ -209,7 +209,7 @@ describe("two gateways on one PostgreSQL", () => {
       amountNano: 60n * held - availableNano,
       reference: "sixty calls",
     });
-    const upstream = heldBack(answering(usage));
+    const upstream = deferred(answering(usage));
     up.answer(upstream.answer);
     const heard = up.requests.length;
     const calls = Array.from({ length: 300 }, (_, index) =>
@@ -232,7 +232,7 @@ describe("two gateways on one PostgreSQL", () => {
   it("KEY-11 KEY-13 T73: refuse a revoked key at once on both, and still charge the call that runs", async () => {
     const [first, second] = nodes as [GatewayUnderTest, GatewayUnderTest];
     const headers = { authorization: `Bearer ${key}` };
-    const upstream = heldBack(answering(usage));
+    const upstream = deferred(answering(usage));
     up.answer(upstream.answer);
     const running = second.post("/v1/chat/completions", talk(), headers);
     await eventually(() => (upstream.waiting() === 1 ? true : undefined), "a call under way");

@@ -31,7 +31,7 @@ const late: Answer = (_request, response) =>
     900,
   );
 
-describeGateways("a provider that needs its time", { config }, (bench) => {
+describeGateways("a slow provider", { config }, (bench) => {
   it("BILL-22: is waited for as long as the tokens of a whole answer may take, and no other provider is asked", async () => {
     bench().up.answer(late);
     const body = { ...talk({ max_tokens: 8_192 }), model: "acme/talk:@price" };

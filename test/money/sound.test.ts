@@ -25,7 +25,7 @@ const usage = {
 };
 const nano = 400n * 2_000n + 600n * 40_000n + 200n * 10_000n + 200n * 80_000n + 100n * 30_000n;
 
-describeGateways("sound and pictures", { config }, (bench) => {
+describeGateways("audio and pictures of a text model", { config }, (bench) => {
   it.each([false, true])(
     "BILL-01 T55: are charged at their own rates (stream: %s)",
     async (stream) => {
@@ -91,9 +91,9 @@ const rates = (cacheRead: string, audioInput?: string) => ({
 });
 
 it.each([
-  ["as much below sound as cached text is below text", rates("0.03", "1"), 396_000n],
-  ["what sound costs, where cached text is no cheaper than text", rates("0.3", "1"), 720_000n],
-  ["what the cache costs, where sound has no rate", rates("0.03"), 165_000n],
+  ["less than audio by the factor of cached text", rates("0.03", "1"), 396_000n],
+  ["as much as audio if cached text is no cheaper than text", rates("0.3", "1"), 720_000n],
+  ["the cache rate if audio has no rate", rates("0.03"), 165_000n],
 ])("BILL-01 T53: cached audio costs %s", (_what, price, costNano) => {
   expect(priceUsage(price, cached)).toBe(costNano);
 });

@@ -6,7 +6,7 @@ const scripted = (script: object) => `A boat\n#sandbox ${JSON.stringify(script)}
 
 export const taskCharges: readonly Charge[] = [
   {
-    name: "seconds of video, a fraction of one too, and the pictures that were given",
+    name: "seconds of video with a fraction, and input pictures",
     source: "wire/video-and-image-tasks.md: the vendor tells the duration",
     model: "sandbox/video-model-v1",
     path: "/v1/tasks",

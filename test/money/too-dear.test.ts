@@ -62,7 +62,7 @@ const asked: readonly Asked[] = [
   ["/v1/tasks", { model: "acme/picture", prompt: "A boat", n: 2 }, "n"],
 ].map(([path, body, field]) => ({ path, body, field }) as Asked);
 
-describeGateways("a bound above what a call may cost", { config }, (bench) => {
+describeGateways("a call with a bound above the limit of one call", { config }, (bench) => {
   it.each(asked)(
     "ERR-13 T64: $path is refused with 400, which names $field, and costs nothing",
     async ({ path, body, field }) => {
@@ -93,7 +93,7 @@ const credit = "10000000";
 const faults: object[] = [];
 const log = { ...silentLog, error: (fields: object) => void faults.push(fields) };
 
-describeGateways("a call that came to more than one call may cost", { config, log }, (bench) => {
+describeGateways("a call that cost more than the limit of one call", { config, log }, (bench) => {
   it.each([false, true])(
     "BILL-01: is answered and charged the maximum, and the log has both amounts (stream: %s)",
     async (stream) => {

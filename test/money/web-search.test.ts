@@ -173,7 +173,7 @@ const rows = [
   { name: "responses", ...responses, nano: 20_000_000n },
   { name: "messages", ...messages, nano: 20_000_000n },
   { name: "generateContent", ...grounded("gemini"), nano: 28_000_000n },
-  { name: "generateContent, by the answer", ...grounded("by-answer"), nano: 35_000_000n },
+  { name: "generateContent, billed by the answer", ...grounded("by-answer"), nano: 35_000_000n },
 ];
 
 describeGateways("web searches", { config }, (bench) => {
