@@ -9,13 +9,13 @@ const locked = Object.assign(new Error("canceling statement due to lock timeout"
   code: "55P03",
 });
 const key = new KeyUse({ workspaceId: "w", keyId: "k", keyRotation: 0 });
-const asks = targetOf(key, 1n);
-const charges = targetOf(key, 1n, { entries: [entryOf("one")] });
+const withoutCharges = targetOf(key, 1n);
+const withCharges = targetOf(key, 1n, { entries: [entryOf("one")] });
 
 it.each([
-  ["without charges", asks, away, []],
-  ["with charges, of an account that others lock", charges, locked, []],
-  ["with charges", charges, away, ["charges could not be written; they are sent again"]],
+  ["without charges", withoutCharges, away, []],
+  ["with charges of an account that is locked elsewhere", withCharges, locked, []],
+  ["with charges", withCharges, away, ["charges could not be written; they are sent again"]],
 ])("a failed batch %s has the expected log lines", async (_what, target, error, said) => {
   const lines: string[] = [];
   const observed: unknown[] = [];

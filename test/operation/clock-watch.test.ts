@@ -13,8 +13,8 @@ it.each([3_600_000, -3_600_000])(
     const own = manualClock(startMs);
     const shared = manualClock(startMs);
     const lines: object[] = [];
-    let looks = 0;
-    const clock = { now: () => ((looks += 1), own.now()) };
+    let checks = 0;
+    const clock = { now: () => ((checks += 1), own.now()) };
     const keep = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
     const end = watchClocks({
       sharedClock: shared,
@@ -22,16 +22,16 @@ it.each([3_600_000, -3_600_000])(
       log: { info: keep, warn: keep },
       everyMs: 5,
     });
-    const severalLooks = async (): Promise<void> => {
-      const before = looks;
-      await eventually(() => looks > before + 5 || undefined, "some looks");
+    const severalChecks = async (): Promise<void> => {
+      const before = checks;
+      await eventually(() => checks > before + 5 || undefined, "some looks");
     };
-    await severalLooks();
+    await severalChecks();
     shared.advance(29_000);
-    await severalLooks();
+    await severalChecks();
     expect(lines).toEqual([]);
     shared.advance(ms);
-    await severalLooks();
+    await severalChecks();
     expect(lines).toEqual([
       {
         database_ahead_seconds: ms / 1_000 + 29,
@@ -40,7 +40,7 @@ it.each([3_600_000, -3_600_000])(
       },
     ]);
     own.set(shared.now());
-    await severalLooks();
+    await severalChecks();
     expect(lines).toHaveLength(2);
     expect(lines[1]).toEqual({ msg: "the clocks of the database and of this machine agree" });
     end();

@@ -6,7 +6,7 @@ import { silentLog, startPostgres, type TestPostgres } from "../support/postgres
 
 let postgres: TestPostgres;
 let database: Database;
-let looks = 0;
+let checks = 0;
 let lines: object[] = [];
 
 beforeAll(async () => {
@@ -19,14 +19,14 @@ afterAll(async () => {
 });
 beforeEach(() => {
   lines = [];
-  looks = 0;
+  checks = 0;
 });
 
 /** The real database; counts the checks. */
 const counted = (): Database => ({
   ...database,
   query: (sql, params, options) => {
-    looks += 1;
+    checks += 1;
     return database.query(sql, params, options);
   },
 });
@@ -34,9 +34,9 @@ const keep = (fields: object, msg: string): void => void lines.push({ ...fields,
 const watch = (isOwn = false): (() => void) =>
   watchDatabase({ database: counted(), log: { info: keep, error: keep }, isOwn, everyMs: 10 });
 
-async function severalLooks(): Promise<void> {
-  const before = looks;
-  await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThan(before + 5);
+async function severalChecks(): Promise<void> {
+  const before = checks;
+  await expect.poll(() => checks, { timeout: 10_000 }).toBeGreaterThan(before + 5);
 }
 
 const [away, back] = [
@@ -55,14 +55,14 @@ it.each([
   [true, expect.stringContaining("database/server.log") as string],
 ])("an unreachable server is logged once, with advice (our own: %s)", async (isOwn, fix) => {
   const end = watch(isOwn);
-  await severalLooks();
+  await severalChecks();
   expect(lines).toEqual([]);
   const outage = await postgres.outage("immediate");
   await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
-  await severalLooks();
+  await severalChecks();
   await outage.back();
   await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(2);
-  await severalLooks();
+  await severalChecks();
   end();
   expect(lines).toMatchObject([{ msg: away, fix, seconds: 0 }, { msg: back }]);
 });

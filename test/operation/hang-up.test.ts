@@ -113,8 +113,8 @@ describe("SIGHUP to one process", () => {
     writeFileSync(environment.TOLLGATE_CONFIG, config(settings));
     const restart = ["limits", "server.keep_alive_s", "TOLLGATE_METRICS_TOKEN"];
     expect((await hangUp())[0]).toMatchObject({ secrets: [], restart });
-    const told = `"restart":${JSON.stringify(restart)},"msg":"changes that take effect at the next start`;
-    await expect.poll(() => gateway.printed()).toContain(told);
+    const logLine = `"restart":${JSON.stringify(restart)},"msg":"changes that take effect at the next start`;
+    await expect.poll(() => gateway.printed()).toContain(logLine);
     // Repeated as long as a restart is pending: each reload reports it.
     expect((await hangUp())[0]).toMatchObject({ secrets: [], restart });
     const asked = (token: string) =>

@@ -68,7 +68,7 @@ const contents = turns.map((text, index) => ({
 const responses = { model: common.model, stream: true, input: messages };
 
 /** Reads an open stream, whose first frame has arrived, to its end. */
-type Rest = () => Promise<string>;
+type ReadToEnd = () => Promise<string>;
 
 const post = (path: string, body: string): Promise<Response> =>
   fetch(`${gateway.url}${path}`, {
@@ -80,7 +80,7 @@ const post = (path: string, body: string): Promise<Response> =>
     },
   });
 
-async function open(path: string, body: object): Promise<Rest> {
+async function open(path: string, body: object): Promise<ReadToEnd> {
   const answer = await post(path, JSON.stringify(body));
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = `${answer.status} `;
@@ -98,8 +98,8 @@ async function open(path: string, body: object): Promise<Rest> {
   };
 }
 
-async function openAll(count: number, path: string, body: object): Promise<Rest[]> {
-  const rests: Rest[] = [];
+async function openAll(count: number, path: string, body: object): Promise<ReadToEnd[]> {
+  const rests: ReadToEnd[] = [];
   while (rests.length < count) {
     const wave = Array.from({ length: Math.min(openedAtOnce, count - rests.length) }, () =>
       open(path, body),
@@ -109,7 +109,7 @@ async function openAll(count: number, path: string, body: object): Promise<Rest[
   return rests;
 }
 
-async function close(rests: readonly Rest[]): Promise<string[]> {
+async function close(rests: readonly ReadToEnd[]): Promise<string[]> {
   ticking.end();
   return Promise.all(rests.map((rest) => rest()));
 }

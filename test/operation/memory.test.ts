@@ -110,7 +110,7 @@ async function release(...all: Readers[]): Promise<void> {
 }
 
 it.each([
-  ["on bare sockets", ""],
+  ["on the fast path", ""],
   ["through Node's HTTP", "connection: close\r\n"],
 ])(`the gateway holds ${streams} streams %s`, async (_, header) => {
   // Warm up: memory of code that loads once belongs to no stream.

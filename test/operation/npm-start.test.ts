@@ -88,14 +88,14 @@ async function stream({ url, key }: Started, pauseMs: number) {
 const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
 
 /** A terminal signals the process group of `npm start`. In the short form, one press is tested with a terminal and two with a group. */
-const isTried = (terminal: boolean, presses: 1 | 2): boolean =>
+const isTested = (terminal: boolean, presses: 1 | 2): boolean =>
   terminal ? hasTerminal && (isLong || presses === 1) : isLong || presses === 2 || !hasTerminal;
 
 describe.each([
   ["a process group", false],
   ["a terminal", true],
 ])("Ctrl-C to %s under npm start", (name, terminal) => {
-  it.skipIf(!isTried(terminal, 1))(
+  it.skipIf(!isTested(terminal, 1))(
     "ends the gateway after a running stream is complete",
     async () => {
       const started = await start(terminal, join(directory, `${name}-once`));
@@ -107,17 +107,20 @@ describe.each([
     },
   );
 
-  it.skipIf(!isTried(terminal, 2))("stops the gateway at once if it is pressed twice", async () => {
-    const started = await start(terminal, join(directory, `${name}-twice`));
-    const { whole } = await stream(started, 30_000);
-    started.interrupt();
-    // Long enough for a person's second press; a sooner signal counts as the first one, passed on by npm.
-    await new Promise((resolve) => setTimeout(resolve, 900));
-    started.interrupt();
-    expect(await whole).toMatch(/\(cut\)$/);
-    await started.gone;
-    expect(await listening(started.url)).toBe(false);
-  });
+  it.skipIf(!isTested(terminal, 2))(
+    "stops the gateway at once if it is pressed twice",
+    async () => {
+      const started = await start(terminal, join(directory, `${name}-twice`));
+      const { whole } = await stream(started, 30_000);
+      started.interrupt();
+      // Long enough for a person's second press; a sooner signal counts as the first one, passed on by npm.
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      started.interrupt();
+      expect(await whole).toMatch(/\(cut\)$/);
+      await started.gone;
+      expect(await listening(started.url)).toBe(false);
+    },
+  );
 });
 
 const listening = (url: string): Promise<boolean> =>
