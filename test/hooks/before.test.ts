@@ -55,7 +55,7 @@ const callers = calls.flatMap(([endpoint, path, body]) => [
 ]);
 
 /** The path and body of a call, whole or streamed as each protocol requests it. */
-function asked({ path, body, stream }: (typeof callers)[number], text: string) {
+function requestTo({ path, body, stream }: (typeof callers)[number], text: string) {
   if (!stream) return [path, body(text)] as const;
   return path.includes("generateContent")
     ? ([path.replace("generateContent", "streamGenerateContent?alt=sse"), body(text)] as const)
@@ -64,7 +64,7 @@ function asked({ path, body, stream }: (typeof callers)[number], text: string) {
 
 describe.each(callers)("a call of $endpoint, stream $stream", (caller) => {
   it("reaches the hook as its caller wrote it, signed, without the key", async () => {
-    const [path, body] = asked(caller, "Hello");
+    const [path, body] = requestTo(caller, "Hello");
     const answer = await post(path, body);
     expect(answer.status).toBe(200);
     await answer.text();
@@ -88,7 +88,7 @@ describe.each(callers)("a call of $endpoint, stream $stream", (caller) => {
   it("is sent to the vendor as the hook changed it, and its answer names the changed field", async () => {
     hooked.hook.answer(decide(({ body }) => ({ action: "change", body: redacted(body) })));
     await hooked.bench.received(/./);
-    const [path, body] = asked(caller, "secret words");
+    const [path, body] = requestTo(caller, "secret words");
     const answer = await post(path, body);
     const text = await answer.text();
     expect(answer.status).toBe(200);
@@ -96,8 +96,8 @@ describe.each(callers)("a call of $endpoint, stream $stream", (caller) => {
     expect(JSON.stringify(sent!.body)).toContain("[gone]");
     expect(JSON.stringify(sent!.body)).not.toContain("secret words");
     const field = Object.keys(body).find((name) => /messages|input|contents/.test(name))!;
-    const told = `${answer.headers.get("x-gw-dropped-params") ?? ""} ${text}`;
-    expect(told).toContain(field);
+    const reported = `${answer.headers.get("x-gw-dropped-params") ?? ""} ${text}`;
+    expect(reported).toContain(field);
     const row = await logged(hooked.bench, answer.headers.get("x-request-id")!);
     expect(row["notes"]).toContain(`${field}: changed by the hook "guard"`);
     expect(row["explanation"]).toMatchObject({
@@ -109,7 +109,7 @@ describe.each(callers)("a call of $endpoint, stream $stream", (caller) => {
     const before = await charges(hooked.bench);
     await hooked.bench.received(/./);
     hooked.hook.answer(decide(() => ({ action: "refuse", message: "No names.", code: "pii" })));
-    const [path, body] = asked(caller, "Hello");
+    const [path, body] = requestTo(caller, "Hello");
     const answer = await post(path, body);
     expect(answer.status).toBe(403);
     expect(answer.headers.get("x-gw-hook-code")).toBe("pii");

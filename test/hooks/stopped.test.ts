@@ -7,7 +7,7 @@ const image = {
   path: "/v1/images/generations",
   body: { model: "sandbox/image-model-a", prompt: "A boat" },
 };
-const asked = [
+const heldCalls = [
   ...inBothForms("hello"),
   ...calls
     .filter(([endpoint]) => endpoint === "embeddings")
@@ -31,17 +31,17 @@ beforeAll(async () => {
     { stopMs: 1_000 },
   );
   hooked.hook.answer(() => undefined);
-  const waiting = asked.map(async ({ path, body }) => {
+  const waiting = heldCalls.map(async ({ path, body }) => {
     const answer = await hooked.bench.post(path, body);
     return [answer.status, answer.headers.get("retry-after"), await answer.text()] as const;
   });
-  await eventually(() => hooked.hook.requests.length === asked.length, "hooks that think");
+  await eventually(() => hooked.hook.requests.length === heldCalls.length, "hooks that think");
   await hooked.bench.close();
   answers.push(...(await Promise.all(waiting)));
 });
 afterAll(() => hooked?.hook.close());
 
-it.each(asked.map(({ path }, index) => [path, index] as const))(
+it.each(heldCalls.map(({ path }, index) => [path, index] as const))(
   "ERR-01: a call of %s that waits for a hook at the stop gets 503 with Retry-After in its protocol (%i)",
   (path, index) => {
     const [status, retryAfter, text] = answers[index]!;
