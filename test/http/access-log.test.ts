@@ -81,7 +81,7 @@ it("the line of a call has its id, route, status, duration, bytes, address and k
 
 it("requests that Node handles have a line with the pattern of their route, without secrets", async () => {
   const { key } = gateway;
-  const asked: [string, RequestInit, object][] = [
+  const requestsSent: [string, RequestInit, object][] = [
     [
       `/v1/key?key=${key}`,
       { headers: { authorization: `Bearer ${key}` } },
@@ -102,7 +102,7 @@ it("requests that Node handles have a line with the pattern of their route, with
     [`/secret/${key}`, {}, { route: "none", status: 404 }],
     ["/v1/chat/completions", { method: "DELETE" }, { route: "none", status: 405 }],
   ];
-  for (const [path, options, wanted] of asked) {
+  for (const [path, options, wanted] of requestsSent) {
     const line = await lineOf(async () => (await fetch(gateway.url + path, options)).text());
     expect(line).toMatchObject(wanted);
   }

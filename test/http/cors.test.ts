@@ -53,13 +53,13 @@ function ask(
 }
 
 /** Headers for which a browser asks when a page uses the OpenAI SDK. */
-const asked =
+const requestedHeaders =
   "authorization,content-type,x-stainless-arch,x-stainless-lang,x-stainless-retry-count";
 const preflight = (url: string, origin: string, more: Record<string, string> = {}) =>
   ask(url, "OPTIONS", {
     origin,
     "access-control-request-method": "POST",
-    "access-control-request-headers": asked,
+    "access-control-request-headers": requestedHeaders,
     ...more,
   });
 
@@ -98,7 +98,7 @@ describe.each([
       const answer = await preflight(gateway.url + path, page);
       expect(answer.status).toBe(204);
       readable(answer);
-      expect(answer.headers["access-control-allow-headers"]).toBe(asked);
+      expect(answer.headers["access-control-allow-headers"]).toBe(requestedHeaders);
       expect(answer.headers["access-control-allow-methods"]).toBe("GET, POST, DELETE");
       expect(answer.text).toBe("");
     },

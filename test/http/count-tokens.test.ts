@@ -49,7 +49,7 @@ const messagesPath = "/v1/messages/count_tokens";
 const geminiPath = (id: string) => `/v1beta/models/acme/${id}:countTokens`;
 
 const message = { role: "user", content: "How long is this?" };
-const asked = (id: string, extra: object = {}) => ({
+const bodyFor = (id: string, extra: object = {}) => ({
   model: `acme/${id}`,
   messages: [message],
   ...extra,
@@ -74,7 +74,7 @@ async function count(path: string, body: object): Promise<number> {
 
 describe("a token count by the vendor", () => {
   it("returns the vendor's number; the request has all input under the upstream's model name", async () => {
-    const body = asked("claude", {
+    const body = bodyFor("claude", {
       system: "Be brief.",
       tools: [{ name: "look", input_schema: { type: "object" } }],
       max_tokens: 100,
@@ -105,7 +105,7 @@ describe("a token count by the vendor", () => {
     const shown = { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" };
     const said = { type: "text", text: "It is long." };
     const history = [message, { role: "assistant", content: [shown, said] }, message];
-    expect(await count(messagesPath, asked("claude", { messages: history }))).toBe(41);
+    expect(await count(messagesPath, bodyFor("claude", { messages: history }))).toBe(41);
     expect(upstream.requests[0]!.body["messages"]).toEqual([
       message,
       { role: "assistant", content: [said] },
@@ -145,17 +145,17 @@ describe("a token count by the vendor", () => {
     ["never answers", () => {}],
   ])("is replaced by an estimate if the vendor %s", async (_how, answer) => {
     upstream.answer(answer);
-    const tokens = await count(messagesPath, asked("claude"));
+    const tokens = await count(messagesPath, bodyFor("claude"));
     expect(upstream.requests).toHaveLength(1);
     expect(tokens).toBe(5 + 4);
   });
 });
 
 describe("the estimate of a token count", () => {
-  const estimate = (extra: object = {}) => count(messagesPath, asked("chat", extra));
+  const estimate = (extra: object = {}) => count(messagesPath, bodyFor("chat", extra));
 
   it("is made without a vendor request if the upstream has another protocol or cannot count", async () => {
-    for (const id of ["chat", "copy"]) expect(await count(messagesPath, asked(id))).toBe(9);
+    for (const id of ["chat", "copy"]) expect(await count(messagesPath, bodyFor(id))).toBe(9);
     expect(await count(geminiPath("chat"), { contents })).toBe(9);
     expect(await count(geminiPath("claude"), { contents })).toBe(9);
     expect(upstream.requests).toEqual([]);
@@ -242,7 +242,7 @@ describe("a token count", () => {
     });
     const authorization = `Bearer ${key}`;
     const paths = [
-      [messagesPath, asked("claude")],
+      [messagesPath, bodyFor("claude")],
       [geminiPath("gemini"), { contents }],
     ] as const;
     for (const [path, body] of paths) {
@@ -265,11 +265,11 @@ describe("a token count", () => {
   });
 
   it.each([
-    [messagesPath, asked("none"), 404, "not_found_error"],
+    [messagesPath, bodyFor("none"), 404, "not_found_error"],
     [messagesPath, { messages: [message] }, 400, "invalid_request_error"],
     [messagesPath, { model: "acme/claude" }, 400, "invalid_request_error"],
-    [messagesPath, asked("claude", { messages: [] }), 400, "invalid_request_error"],
-    [messagesPath, asked("claude", { system: 1 }), 400, "invalid_request_error"],
+    [messagesPath, bodyFor("claude", { messages: [] }), 400, "invalid_request_error"],
+    [messagesPath, bodyFor("claude", { system: 1 }), 400, "invalid_request_error"],
   ])("at %s with %j is refused in the messages shape", async (path, body, status, type) => {
     const answer = await gateway.post(path, body);
     expect(answer.status).toBe(status);
@@ -293,7 +293,7 @@ describe("a token count", () => {
   });
 
   it.each([messagesPath, geminiPath("gemini")])("at %s needs a key", async (path) => {
-    const answer = await gateway.post(path, asked("claude"), { authorization: "" });
+    const answer = await gateway.post(path, bodyFor("claude"), { authorization: "" });
     expect(answer.status).toBe(401);
   });
 });

@@ -137,9 +137,9 @@ describe("a body that still arrives", () => {
     const client = openClient(port);
     client.socket.write(partialRequest);
     await body();
-    const told = once(server, "clientError");
+    const errorEvent = once(server, "clientError");
     client.socket.end();
-    const [error] = (await told) as [{ code: string }, unknown];
+    const [error] = (await errorEvent) as [{ code: string }, unknown];
     expect(error.code).toBe("HPE_INVALID_EOF_STATE");
     client.socket.destroy();
   });
@@ -147,10 +147,10 @@ describe("a body that still arrives", () => {
   it("is a `clientError` if it takes too long, and an answer that has begun is cut", async () => {
     const { port, server, body, responses } = await startReading();
     const silent = openClient(port);
-    const told = once(server, "clientError");
+    const errorEvent = once(server, "clientError");
     silent.socket.write(partialRequest);
     await body();
-    const [error] = (await told) as [{ code: string }, unknown];
+    const [error] = (await errorEvent) as [{ code: string }, unknown];
     expect(error.code).toBe("ERR_HTTP_REQUEST_TIMEOUT");
     silent.socket.destroy();
     const answered = openClient(port);
