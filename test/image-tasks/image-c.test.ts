@@ -180,14 +180,14 @@ describe("the size of a picture", () => {
   });
 
   it("image-model-b: a ratio and tier without a common size are dropped with notes, and so are input_fidelity and moderation", async () => {
-    const said = {
+    const givenFields = {
       aspect_ratio: "3:2",
       image_size: "4K",
       input_fidelity: "high",
       moderation: "low",
     };
-    const { task, sent } = await bench.run({ model: "sandbox/image-model-b", ...said });
-    expect(task.notes!.map((note) => note.split(":")[0])).toEqual(Object.keys(said));
+    const { task, sent } = await bench.run({ model: "sandbox/image-model-b", ...givenFields });
+    expect(task.notes!.map((note) => note.split(":")[0])).toEqual(Object.keys(givenFields));
     expect(sent.body).toMatchObject({ size: "auto" });
     for (const name of ["input_fidelity", "moderation"]) expect(sent.body).not.toHaveProperty(name);
   });
@@ -253,16 +253,16 @@ describe("ALIAS-07: a task that its vendor reports as UNKNOWN", () => {
       model,
       prompt: `Forgotten\n#sandbox {"task_outcome": "expired"}`,
     });
-    const told = new Set<unknown>();
+    const states = new Set<unknown>();
     for (;;) {
       const [status, word, code] = await aliasOf(id);
       expect(status).toBe(200);
-      told.add(word);
+      states.add(word);
       if (word === "PENDING") continue;
       expect([word, code]).toEqual(["FAILED", "expired"]);
       break;
     }
-    expect([...told]).toEqual(["PENDING", "FAILED"]);
+    expect([...states]).toEqual(["PENDING", "FAILED"]);
   });
 
   it("ALIAS-07: keeps its final state after its end", async () => {

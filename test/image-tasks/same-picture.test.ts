@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 /** A task of four pictures whose vendor answers with this output, and reports `count` pictures. */
-async function made(output: object, count?: number): Promise<TaskBody> {
+async function runTask(output: object, count?: number): Promise<TaskBody> {
   const picture = await plain();
   vendor.answer((request, response) => {
     if (request.path.includes(".png")) {
@@ -55,8 +55,11 @@ const choice = (...urls: string[]) => ({
 
 it("BILL-04: an address that stands in both lists, or twice in one, counts as one picture", async () => {
   const [one, two] = [`${vendor.url}/1.png`, `${vendor.url}/2.png`];
-  const twice = await made({ task_status: "SUCCEEDED", choices: [choice(one, two), choice(one)] });
-  const both = await made({
+  const twice = await runTask({
+    task_status: "SUCCEEDED",
+    choices: [choice(one, two), choice(one)],
+  });
+  const both = await runTask({
     task_status: "SUCCEEDED",
     choices: [choice(one), choice(two)],
     results: [{ url: one }, { url: two }],
@@ -67,16 +70,16 @@ it("BILL-04: an address that stands in both lists, or twice in one, counts as on
 
 it("BILL-04: addresses that differ only in their query are different pictures", async () => {
   const urls = ["a", "b", "c"].map((name) => `${vendor.url}/1.png?part=${name}`);
-  const task = await made({ task_status: "SUCCEEDED", choices: [choice(...urls)] });
+  const task = await runTask({ task_status: "SUCCEEDED", choices: [choice(...urls)] });
   expect(task).toMatchObject({ cost: "0.06", usage: { output_images: 3 } });
 });
 
 it("BILL-09, TASK-23: a repeated address counts as often as the vendor reports pictures, and each is stored and charged", async () => {
   const one = `${vendor.url}/1.png`;
-  const task = await made({ task_status: "SUCCEEDED", choices: [choice(one), choice(one)] }, 2);
+  const task = await runTask({ task_status: "SUCCEEDED", choices: [choice(one), choice(one)] }, 2);
   expect(task).toMatchObject({ status: "succeeded", cost: "0.04", usage: { output_images: 2 } });
   expect(task.output.images.map(({ index }) => index)).toEqual([0, 1]);
-  const both = await made(
+  const both = await runTask(
     { task_status: "SUCCEEDED", choices: [choice(one, one)], results: [{ url: one }] },
     2,
   );

@@ -52,10 +52,10 @@ afterAll(async () => {
 });
 beforeEach(() => {
   vendor.requests.length = 0;
-  vendor.answer(json({ data: made(1) }));
+  vendor.answer(json({ data: picturesOf(1) }));
 });
 
-const made = (count: number) => Array.from({ length: count }, () => ({ b64_json: picture }));
+const picturesOf = (count: number) => Array.from({ length: count }, () => ({ b64_json: picture }));
 const prompt = "A boat";
 
 /** Makes a task and waits for its end, without reading a journal. */
@@ -91,7 +91,7 @@ describe("the choice of the vendor", () => {
     vendor.answer((request, response) =>
       vendor.requests.length === 1
         ? json({ error: "overloaded" }, 503)(request, response)
-        : json({ data: made(1) })(request, response),
+        : json({ data: picturesOf(1) })(request, response),
     );
     const files = { "image[]": [await plain(), await plain({ format: "jpeg" })] };
     const task = await run({ model: "acme/pictures" }, files);
@@ -116,7 +116,7 @@ describe("the choice of the vendor", () => {
 
 describe("the charge of an image task", () => {
   it("BILL-09: covers three pictures if three of four requested ones are delivered", async () => {
-    vendor.answer(json({ data: made(3) }));
+    vendor.answer(json({ data: picturesOf(3) }));
     const before = await bench.available();
     const task = await run({ model: "acme/pictures", n: 4, quality: "medium" });
     expect(task.output.images.map(({ index }) => index)).toEqual([0, 1, 2]);
@@ -125,7 +125,7 @@ describe("the charge of an image task", () => {
   });
 
   it("BILL-09: covers no more pictures than requested, and extra ones are not stored", async () => {
-    vendor.answer(json({ data: made(5) }));
+    vendor.answer(json({ data: picturesOf(5) }));
     const task = await run({ model: "acme/pictures", n: 2 });
     expect(task.output.images).toHaveLength(2);
     expect(task).toMatchObject({ usage: { output_images: 2 }, cost: "0.02" });
@@ -133,7 +133,7 @@ describe("the charge of an image task", () => {
 
   it("BILL-09: leaves out a picture that the vendor withholds", async () => {
     const withheld = { b64_json: picture, respect_moderation: false };
-    vendor.answer(json({ data: [...made(1), withheld] }));
+    vendor.answer(json({ data: [...picturesOf(1), withheld] }));
     const task = await run({ model: "acme/pictures", n: 2 });
     expect(task).toMatchObject({ usage: { output_images: 1 }, cost: "0.01" });
   });
@@ -141,7 +141,7 @@ describe("the charge of an image task", () => {
   it("BILL-09: counts the delivered pictures if the vendor reports no tokens", async () => {
     const costs: number[] = [];
     for (const count of [4, 3]) {
-      vendor.answer(json({ data: made(count) }));
+      vendor.answer(json({ data: picturesOf(count) }));
       const fields = { model: "acme/tokens", n: 4, size: "1024x1024", quality: "high" };
       const { usage, cost } = await run(fields);
       expect(usage["output_tokens"]).toBe(count * 4160);
@@ -151,7 +151,7 @@ describe("the charge of an image task", () => {
   });
 
   it("BILL-09 IMG-25: uses the size and quality that the vendor chose if it reports no tokens", async () => {
-    vendor.answer(json({ data: made(1), quality: "low" }));
+    vendor.answer(json({ data: picturesOf(1), quality: "low" }));
     expect((await run({ model: "acme/tokens" })).usage["output_tokens"]).toBe(2);
   });
 
@@ -163,7 +163,7 @@ describe("the charge of an image task", () => {
       input_tokens_details: { text_tokens: 100, image_tokens: 1000 },
       output_tokens_details: { text_tokens: 10, image_tokens: 10_000 },
     };
-    vendor.answer(json({ data: made(1), usage }));
+    vendor.answer(json({ data: picturesOf(1), usage }));
     const task = await run({ model: "acme/tokens" }, { image: await plain() });
     // (100 x 5 + 1000 x 8 + 10 x 10 + 10000 x 30) / 1000000
     expect(task).toMatchObject({
@@ -179,7 +179,7 @@ describe("the charge of an image task", () => {
       input_tokens_details: { text_tokens: 100 },
       output_tokens_details: { image_tokens: 10_000 },
     };
-    vendor.answer(json({ data: made(1), usage }));
+    vendor.answer(json({ data: picturesOf(1), usage }));
     const task = await run({ model: "acme/tokens" }, { image: await plain() });
     expect(task).toMatchObject({
       cost: "0.3086",
@@ -188,7 +188,7 @@ describe("the charge of an image task", () => {
   });
 
   it("T55: counts output tokens without details as image tokens", async () => {
-    vendor.answer(json({ data: made(1), usage: { input_tokens: 100, output_tokens: 1000 } }));
+    vendor.answer(json({ data: picturesOf(1), usage: { input_tokens: 100, output_tokens: 1000 } }));
     expect((await run({ model: "acme/tokens" })).cost).toBe("0.0305");
   });
 
@@ -196,7 +196,7 @@ describe("the charge of an image task", () => {
     const zeros = { text_tokens: 0, image_tokens: 0 };
     const details = { input_tokens_details: zeros, output_tokens_details: zeros };
     const usage = { input_tokens: 100, output_tokens: 1000, ...details };
-    vendor.answer(json({ data: made(1), usage }));
+    vendor.answer(json({ data: picturesOf(1), usage }));
     expect((await run({ model: "acme/tokens" })).cost).toBe("0.0305");
   });
 
@@ -286,7 +286,7 @@ describe("a slow or large answer", () => {
   const after = (ms: number, count: number) =>
     vendor.answer(async (request, response) => {
       await new Promise((resolve) => setTimeout(resolve, ms));
-      await json({ data: made(count) })(request, response);
+      await json({ data: picturesOf(count) })(request, response);
     });
 
   it("may take one first-byte timeout for each picture, and one more", async () => {
@@ -318,7 +318,7 @@ describe("a callback", () => {
   ] as const)(
     "%s: %s posts the end of a task to webhook_url once",
     async (_id, model, count, status) => {
-      vendor.answer(json({ data: made(count) }));
+      vendor.answer(json({ data: picturesOf(count) }));
       const receiver = await startReceiver();
       for (const files of [undefined, { image: await plain() }]) {
         receiver.received.length = 0;
