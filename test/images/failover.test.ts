@@ -34,7 +34,7 @@ beforeEach(() => vendors.answer(json({ error: { message: "no" } }, 500)));
 const edit = (prompt: string, fields: Fields = {}) =>
   vendors.bench.edit({ model: twoOffers, prompt, ...fields }, { "image[]": [image, image], mask });
 
-async function atSecond(prompt: string): Promise<Sent[]> {
+async function requestsToSecond(prompt: string): Promise<Sent[]> {
   const url = `${vendors.sandboxUrl}/__journal?contains=${encodeURIComponent(prompt.split("\n")[0]!)}`;
   return ((await (await fetch(url)).json()) as { data: Sent[] }).data;
 }
@@ -61,7 +61,7 @@ describe("a vendor that refuses for its own reasons", () => {
         expect(answer.status).toBe(200);
         const text = await answer.text();
         expect(text).toContain('"provider":"second"');
-        const [sent, ...more] = await atSecond(prompt);
+        const [sent, ...more] = await requestsToSecond(prompt);
         expect(more).toEqual([]);
         expect(sent!.path).toBe("/openai/v1/images/edits");
         expect(sent!.headers["authorization"]).toBe("Bearer sandbox");
@@ -110,9 +110,9 @@ describe("an unusable answer", () => {
     "T81: %s: the caller gets the reason, and no vendor is asked again",
     async (_what, answer, said) => {
       vendors.answer(answer);
-      const told = await vendors.bench.generate({ model: generating });
-      expect(told.status).toBe(502);
-      expect((await told.text()).replaceAll("\\", "")).toMatch(said);
+      const reply = await vendors.bench.generate({ model: generating });
+      expect(reply.status).toBe(502);
+      expect((await reply.text()).replaceAll("\\", "")).toMatch(said);
       expect(vendors.first.requests).toHaveLength(1);
     },
   );
@@ -149,11 +149,11 @@ describe("an unusable answer", () => {
     const origin = Buffer.concat([Buffer.from("00012844", "hex"), Buffer.from("caBX"), file]);
     const base64 = Buffer.concat([file.subarray(0, 33), origin]).toString("base64");
     vendors.answer(json({ data: [{ b64_json: base64 }] }));
-    const told = await vendors.bench.generate({ model: generating });
-    expect(told.status).toBe(200);
+    const reply = await vendors.bench.generate({ model: generating });
+    expect(reply.status).toBe(200);
     const { width, height } = await sharp(file).metadata();
     const made = { size: `${width}x${height}`, output_format: "png" };
-    expect(await told.json()).toMatchObject({ data: [{ b64_json: base64 }], ...made });
+    expect(await reply.json()).toMatchObject({ data: [{ b64_json: base64 }], ...made });
   });
 
   it("a compressed answer is decompressed", async () => {
@@ -163,17 +163,17 @@ describe("an unusable answer", () => {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "br" });
       response.end(brotliCompressSync(`\ufeff${JSON.stringify({ data: [{ b64_json: base64 }] })}`));
     });
-    const told = await vendors.bench.generate({ model: generating });
-    expect(told.status).toBe(200);
-    expect(await told.json()).toMatchObject({ data: [{ b64_json: base64 }] });
+    const reply = await vendors.bench.generate({ model: generating });
+    expect(reply.status).toBe(200);
+    expect(await reply.json()).toMatchObject({ data: [{ b64_json: base64 }] });
   });
 
   it("a refusal that echoes our key is passed on without it", async () => {
     const error = { message: "Bad size for key-of-first, or key-o***irst", param: "key-of-first" };
     vendors.answer(json({ error }, 400));
-    const told = await vendors.bench.generate({ model: generating });
-    expect(told.status).toBe(400);
-    expect(await told.text()).toContain("Bad size for [credential], or [credential]");
+    const reply = await vendors.bench.generate({ model: generating });
+    expect(reply.status).toBe(400);
+    expect(await reply.text()).toContain("Bad size for [credential], or [credential]");
   });
 });
 
@@ -192,11 +192,11 @@ describe("an unknown outcome", () => {
       vendors.answer(answer);
       const before = await vendors.bench.state();
       const prompt = prompted();
-      const told = await edit(prompt);
-      expect(told.status).toBe(status);
-      expect(told.headers.get("x-should-retry")).toBe("false");
+      const reply = await edit(prompt);
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get("x-should-retry")).toBe("false");
       expect(vendors.first.requests).toHaveLength(1);
-      expect(await atSecond(prompt)).toEqual([]);
+      expect(await requestsToSecond(prompt)).toEqual([]);
       expect(await vendors.bench.state()).toEqual(before);
     },
   );
@@ -216,7 +216,7 @@ describe("the caller's own mistake", () => {
     const answer = await edit(prompt);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ error: { ...error, type: "invalid_request_error" } });
-    expect(await atSecond(prompt)).toEqual([]);
+    expect(await requestsToSecond(prompt)).toEqual([]);
     expect(await vendors.bench.state()).toEqual(before);
   });
 

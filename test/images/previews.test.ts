@@ -26,7 +26,7 @@ const usage = {
 };
 
 /** Makes a call whose vendor makes `made` previews. Returns the caller's events and the charge. */
-async function streamed(asked: number | undefined, made: number, told: object = {}) {
+async function streamed(asked: number | undefined, made: number, reportedUsage: object = {}) {
   const { bench } = vendors;
   const b64_json = image.toString("base64");
   const event = (kind: string, rest: object) => {
@@ -36,7 +36,7 @@ async function streamed(asked: number | undefined, made: number, told: object = 
   const previews = Array.from({ length: made }, (_, index) =>
     event("partial_image", { partial_image_index: index }),
   );
-  vendors.answer(sse([...previews, event("completed", told)].join("")));
+  vendors.answer(sse([...previews, event("completed", reportedUsage)].join("")));
   const before = await bench.state();
   const fields = { model: "acme/edit:first", prompt: "x", stream: "true" };
   const partial_images = asked === undefined ? {} : { partial_images: String(asked) };
@@ -66,8 +66,8 @@ describe("EDIT2-27, BILL-09: a vendor that makes more previews than requested", 
   });
 
   it("EDIT2-30: is charged by its reported usage, whatever it made", async () => {
-    const told = await streamed(0, 3, { usage });
-    expect(told).toEqual({ names: sent(0), nano: 510n * nanoPerToken });
+    const result = await streamed(0, 3, { usage });
+    expect(result).toEqual({ names: sent(0), nano: 510n * nanoPerToken });
   });
 });
 

@@ -76,9 +76,9 @@ it("T81: any other error in a 200 answer is not retried, and the operator reads 
   vendors.answer(json({ error: { message: "Worker 7 of tenant acme is lost.", code: "oops" } }));
   const answer = await edit(false);
   expect(answer.status).toBe(502);
-  const said = await answer.text();
-  expect(said).toContain("The provider's answer cannot be used: it is an error.");
-  expect(said).not.toContain("Worker 7");
+  const answerText = await answer.text();
+  expect(answerText).toContain("The provider's answer cannot be used: it is an error.");
+  expect(answerText).not.toContain("Worker 7");
   expect(vendors.first.requests).toHaveLength(1);
   await expect.poll(lastAttempts).toContain("Worker 7");
 });
