@@ -21,18 +21,18 @@ beforeEach(() => {
 
 describe("an amount", () => {
   /** Rejects every query: an amount that passes the check gets here. */
-  const asked = { query: () => Promise.reject(new Error("asked")) } as unknown as Queryable;
+  const rejecting = { query: () => Promise.reject(new Error("asked")) } as unknown as Queryable;
   const most = 10_000_000n * 1_000_000_000n;
   const call = { id: "r", workspaceId: "w" };
   const credit = (amountNano: bigint) =>
-    creditIn(asked, { workspaceId: "w", amountNano, reference: "r" });
+    creditIn(rejecting, { workspaceId: "w", amountNano, reference: "r" });
 
   it("is 0 to ten million dollars for a charge; a void has none", async () => {
-    await expect(settleIn(asked, call, -1n)).rejects.toThrow("out of range: -1");
-    await expect(settleIn(asked, call, most + 1n)).rejects.toThrow("out of range");
-    await expect(settleIn(asked, call, most)).rejects.toThrow("asked");
-    await expect(settleIn(asked, call, 0n)).rejects.toThrow("asked");
-    await expect(settleIn(asked, call, null)).rejects.toThrow("asked");
+    await expect(settleIn(rejecting, call, -1n)).rejects.toThrow("out of range: -1");
+    await expect(settleIn(rejecting, call, most + 1n)).rejects.toThrow("out of range");
+    await expect(settleIn(rejecting, call, most)).rejects.toThrow("asked");
+    await expect(settleIn(rejecting, call, 0n)).rejects.toThrow("asked");
+    await expect(settleIn(rejecting, call, null)).rejects.toThrow("asked");
   });
 
   it("may be negative for a credit, within the same limit", async () => {

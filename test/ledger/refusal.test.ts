@@ -35,15 +35,15 @@ it("each refusal has its code, its status and its advice", () => {
 });
 
 it("CAP-15: a refusal at a hard cap with some room left names that room and the cost of the call", () => {
-  const told = (room: bigint, free: bigint) =>
+  const messageOf = (room: bigint, free: bigint) =>
     refusalOf({ ...answer, rooms: only(11, room), caps: only(11, 2_000_000_000n) }, bound, free)!
       .message;
-  expect(told(1_000_000_000n, 200_000_000n)).toBe(
+  expect(messageOf(1_000_000_000n, 200_000_000n)).toBe(
     "API key daily spend cap of $2 reached: this call may cost up to $1.5, and $1.2 of it is neither spent nor set aside; resets 2026-11-03T00:00:00.000Z.",
   );
   // The cap is used up: no call fits.
   for (const room of [0n, -5n])
-    expect(told(room, 0n)).toBe(
+    expect(messageOf(room, 0n)).toBe(
       "API key daily spend cap of $2 reached; resets 2026-11-03T00:00:00.000Z.",
     );
 });
@@ -57,12 +57,12 @@ it("a cap is reported before the balance, and free reservations count as availab
 });
 
 it("BILL-23: the available amount in a refusal includes reservations that are not in use, as the balance does", () => {
-  const told = (more: Partial<Answer>, free: bigint) =>
+  const messageOf = (more: Partial<Answer>, free: bigint) =>
     /has \$(\S+) available/.exec(refusalOf({ ...answer, ...more }, bound, free)!.message)![1];
-  expect(told({ available: 1_000_000_000n }, 200_000_000n)).toBe("1.2");
-  expect(told({ available: 1_000_000_000n, idle: 100_000_000n }, 200_000_000n)).toBe("1.3");
+  expect(messageOf({ available: 1_000_000_000n }, 200_000_000n)).toBe("1.2");
+  expect(messageOf({ available: 1_000_000_000n, idle: 100_000_000n }, 200_000_000n)).toBe("1.3");
   // The call waited in vain for other calls to return what they do not use.
-  expect(told({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
+  expect(messageOf({ available: 1_000_000_000n, idle: 300_000_000n }, 200_000_000n)).toBe("1.2");
 });
 
 it("BILL-23: without available credit the message only advises to add credit", () => {

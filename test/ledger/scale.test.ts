@@ -221,11 +221,11 @@ describe("a ledger with a long history", () => {
     "T63: is added up by verify, which reports its progress",
     { timeout: inForm(60_000, 3_600_000) },
     async () => {
-      const told: number[] = [];
-      expect(await verifyLedger(opened[0]!, (done) => told.push(done))).toEqual([]);
-      expect(told.length).toBeGreaterThan(1);
-      expect(told).toEqual(told.toSorted((a, b) => a - b));
-      expect(told.at(-1)).toBeGreaterThanOrEqual(full.entries);
+      const progress: number[] = [];
+      expect(await verifyLedger(opened[0]!, (done) => progress.push(done))).toEqual([]);
+      expect(progress.length).toBeGreaterThan(1);
+      expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+      expect(progress.at(-1)).toBeGreaterThanOrEqual(full.entries);
       if (!isLong) return;
       // The process's heap can hold only a small part of the data.
       const environment = { DATABASE_URL: fullUrl, NODE_OPTIONS: "--max-old-space-size=96" };

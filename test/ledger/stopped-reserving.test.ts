@@ -8,7 +8,7 @@ import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgr
 const text = "Hello!";
 const turns = [{ role: "user", content: text }];
 const model = "sandbox/chat";
-const asked: readonly (readonly [path: string, body: object])[] = [
+const heldCalls: readonly (readonly [path: string, body: object])[] = [
   ["/v1/chat/completions", { model, messages: turns }],
   ["/v1/chat/completions", { model, messages: turns, stream: true }],
   ["/v1/responses", { model, input: text }],
@@ -29,21 +29,21 @@ beforeAll(async () => {
   const dataDir = temporaryDirectory();
   const gateway = await startTestGateway({ databaseUrl, dataDir, sandbox: "on", stopMs: 1_000 });
   own = await openDatabase({ url: databaseUrl, dataDir, log: silentLog });
-  const ask = async ([path, body]: (typeof asked)[number]) => {
+  const ask = async ([path, body]: (typeof heldCalls)[number]) => {
     const answer = await gateway.post(path, body);
     return [answer.status, answer.headers.get("retry-after"), await answer.text()] as const;
   };
   let closed: Promise<void> | undefined;
   await own.transaction(async (tx) => {
     await tx.query("select 1 from ledger_accounts for update");
-    const waiting = asked.map((one) =>
+    const waiting = heldCalls.map((one) =>
       ask(one).catch(
         (error: unknown) => [String((error as Error).cause ?? error), null, ""] as const,
       ),
     );
     await eventually(async () => {
       const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-      return metrics.includes(`\ntollgate_requests_in_flight ${asked.length}\n`);
+      return metrics.includes(`\ntollgate_requests_in_flight ${heldCalls.length}\n`);
     }, "calls that wait");
     closed = gateway.close();
     answers.push(...(await Promise.all(waiting)));
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => own?.close());
 
-it.each(asked.map(([path], index) => [path, index] as const))(
+it.each(heldCalls.map(([path], index) => [path, index] as const))(
   "ERR-01: %s waiting for its reservation is answered 503 with Retry-After in its protocol (%i)",
   (path, index) => {
     const [status, retryAfter, said] = answers[index]!;
