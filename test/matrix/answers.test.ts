@@ -33,24 +33,24 @@ describe.each(protocolNames)("the members of an answer of %s", (upstream) => {
   const callers = protocolNames.filter((name) => name !== upstream);
 
   it("stand in the table of losses only if they are lost", () => {
-    const gone = callers.flatMap((caller) => {
+    const lostCases = callers.flatMap((caller) => {
       const given = givenBy(caller, upstream);
       const same = cases.filter((one) => given(one.with) === given(one.without));
       return same.map(({ place }) => ({ place, caller }));
     });
     const idle = reasons.filter(
       ([, places, only]) =>
-        !gone.some(({ place, caller }) => (only ?? caller) === caller && places.test(place)),
+        !lostCases.some(({ place, caller }) => (only ?? caller) === caller && places.test(place)),
     );
     expect(idle.map(([why]) => why)).toEqual([]);
   });
 
   it.each(callers)("reach the caller, or stand in the table of losses (%s)", (caller) => {
     const given = givenBy(caller, upstream);
-    const gone = open.filter(
+    const lostCases = open.filter(
       (one) => !isLost(one.place, caller) && given(one.with) === given(one.without),
     );
-    const places = gone.map(({ place, value }) => `${place}: ${JSON.stringify(value)}`);
+    const places = lostCases.map(({ place, value }) => `${place}: ${JSON.stringify(value)}`);
     expect([...new Set(places)]).toEqual([]);
   });
 });

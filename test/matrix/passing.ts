@@ -17,14 +17,14 @@ export const streamingRoute = (caller: ProtocolName, upstream: ProtocolName) => 
 export type StreamingRoute = ReturnType<typeof streamingRoute>;
 
 /** The result of a stream for its caller. */
-interface Passed {
+interface StreamResult {
   /** The text that the caller gets. Undefined if the stream failed. */
   readonly text: string | undefined;
   /** The usage for the charge, and the error. */
   readonly seen: Pick<StreamSeen, "usage" | "error">;
 }
 
-function passed(route: StreamingRoute, events: readonly SseEvent[]): Passed {
+function streamResultOf(route: StreamingRoute, events: readonly SseEvent[]): StreamResult {
   const tap = route.tap();
   const frames = events.flatMap((event) => tap.push(event));
   frames.push(...(tap.end?.() ?? []));
@@ -34,28 +34,28 @@ function passed(route: StreamingRoute, events: readonly SseEvent[]): Passed {
 }
 
 /** Text, usage and error of a stream as one text, for comparison. */
-export function given(route: StreamingRoute, events: readonly SseEvent[]): string {
-  const { text, seen } = passed(route, events);
+export function convertedEvents(route: StreamingRoute, events: readonly SseEvent[]): string {
+  const { text, seen } = streamResultOf(route, events);
   return `${text} ${JSON.stringify([seen.usage, seen.error])}`;
 }
 
 /** The caller's form of a whole answer. Undefined if the answer is a failure. */
-async function givenWhole(
+async function convertedWhole(
   route: StreamingRoute,
   caller: ProtocolName,
-  said: Wire,
+  answer: Wire,
 ): Promise<unknown> {
-  const whole = structuredClone(said) as JsonObject;
+  const whole = structuredClone(answer) as JsonObject;
   if (route.failure(whole)) return undefined;
-  const answer = route.answer(whole, [], route.usage(whole) ?? noUsage);
+  const converted = route.answer(whole, [], route.usage(whole) ?? noUsage);
   // Google's SDK omits members that it does not know, so the whole answer must pass through it too.
   const isRead = caller === "generate_content";
   return comparable(
-    isRead ? await readBySdk(caller, formatSse({ data: JSON.stringify(answer) })) : answer,
+    isRead ? await readBySdk(caller, formatSse({ data: JSON.stringify(converted) })) : converted,
   );
 }
 
-interface Told {
+interface StreamCase {
   readonly place: string;
   readonly whole: Wire;
   readonly events: readonly SseEvent[];
@@ -70,32 +70,32 @@ export async function differences({
   place,
   whole,
   events,
-}: Told): Promise<object[]> {
+}: StreamCase): Promise<object[]> {
   const route = streamingRoute(caller, upstream);
-  const given = await givenWhole(route, caller, whole);
-  const { text, seen } = passed(route, events);
+  const expected = await convertedWhole(route, caller, whole);
+  const { text, seen } = streamResultOf(route, events);
   const read = text === undefined ? undefined : await readBySdk(caller, text).catch(String);
   const faults =
     caller === upstream || text === undefined ? [] : readers[caller].stream(framesOf(text)).faults;
-  const parting =
-    difference(textOf(comparable(read)), textOf(given)) ??
+  const firstDifference =
+    difference(textOf(comparable(read)), textOf(expected)) ??
     difference(textOf(seen.error ? undefined : seen.usage), textOf(usedWhole(route, whole)));
-  return parting || faults.length > 0 ? [{ place, faults, ...parting }] : [];
+  return firstDifference || faults.length > 0 ? [{ place, faults, ...firstDifference }] : [];
 }
 
 /** The usage by which a whole answer is charged. Undefined if it is a failure. */
-function usedWhole(route: StreamingRoute, said: Wire): unknown {
-  const whole = structuredClone(said) as JsonObject;
+function usedWhole(route: StreamingRoute, answer: Wire): unknown {
+  const whole = structuredClone(answer) as JsonObject;
   return route.failure(whole) ? undefined : route.usage(whole);
 }
 
 /** The first difference between two answers. Undefined if they are equal. */
-export function difference(streamed: string, given: string): object | undefined {
-  if (streamed === given) return undefined;
+export function difference(streamed: string, whole: string): object | undefined {
+  if (streamed === whole) return undefined;
   let at = 0;
-  while (streamed[at] === given[at]) at += 1;
+  while (streamed[at] === whole[at]) at += 1;
   const near = (answer: string): string => answer.slice(Math.max(0, at - 80), at + 160);
-  return { streamed: near(streamed), given: near(given) };
+  return { streamed: near(streamed), whole: near(whole) };
 }
 
 /** JSON with sorted members. */

@@ -31,14 +31,14 @@ describe.each(protocolNames)("random streams of %s", (upstream) => {
           someStream(upstream, caller === upstream),
           cuts,
           async ({ whole, events }, at) => {
-            const told = {
+            const streamCase = {
               caller,
               upstream,
               place: "anywhere",
               whole,
               events: received(events, at),
             };
-            expect(await differences(told)).toEqual([]);
+            expect(await differences(streamCase)).toEqual([]);
           },
         ),
         { numRuns: inForm(3, 400) },

@@ -8,50 +8,51 @@ import { isWire, items, text, wire, type Wire } from "../transcripts/readers/ind
 const hello = { role: "user", content: "Hi" } as const;
 
 /** The target of an SDK: a gateway or a stub. */
-export interface Asked {
+export interface StreamRequest {
   readonly url: string;
   readonly apiKey: string;
   readonly model: string;
   readonly fetch: typeof fetch;
 }
 
-const openai = ({ url, apiKey, fetch }: Asked) =>
+const openai = ({ url, apiKey, fetch }: StreamRequest) =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0, fetch });
 
 /** Streams a call with a protocol's SDK. Returns the assembled answer, and throws the SDK's errors. */
-export const streamBySdk: Readonly<Record<ProtocolName, (asked: Asked) => Promise<Wire>>> = {
-  async chat(asked) {
-    const { model } = asked;
-    const stream_options = { include_usage: true };
-    const read = openai(asked).chat.completions.stream({
-      model,
-      messages: [hello],
-      stream_options,
-    });
-    const gathered: Wire = {};
-    read.on("chunk", ({ choices }) => gather(gathered, wire(choices[0]?.delta)));
-    const whole = wire(await read.finalChatCompletion());
-    const [choice = {}, ...others] = items(whole["choices"]);
-    const told = { ...choice, message: { ...wire(choice["message"]), ...gathered } };
-    return { ...whole, choices: [told, ...others] };
-  },
-  async responses(asked) {
-    const { model } = asked;
-    return wire(await openai(asked).responses.stream({ model, input: "Hi" }).finalResponse());
-  },
-  async messages({ url, apiKey, model, fetch }) {
-    const client = new Anthropic({ apiKey, baseURL: url, maxRetries: 0, fetch });
-    const read = client.beta.messages.stream({ model, max_tokens: 100, messages: [hello] });
-    return wire(await read.finalMessage());
-  },
-  async generate_content({ url, apiKey, model, fetch }) {
-    const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, fetch } });
-    const chunks: Wire[] = [];
-    for await (const chunk of await models.generateContentStream({ model, contents: "Hi" }))
-      chunks.push(wire(chunk));
-    return readChunks(chunks);
-  },
-};
+export const streamBySdk: Readonly<Record<ProtocolName, (asked: StreamRequest) => Promise<Wire>>> =
+  {
+    async chat(asked) {
+      const { model } = asked;
+      const stream_options = { include_usage: true };
+      const read = openai(asked).chat.completions.stream({
+        model,
+        messages: [hello],
+        stream_options,
+      });
+      const gathered: Wire = {};
+      read.on("chunk", ({ choices }) => gather(gathered, wire(choices[0]?.delta)));
+      const whole = wire(await read.finalChatCompletion());
+      const [choice = {}, ...others] = items(whole["choices"]);
+      const told = { ...choice, message: { ...wire(choice["message"]), ...gathered } };
+      return { ...whole, choices: [told, ...others] };
+    },
+    async responses(asked) {
+      const { model } = asked;
+      return wire(await openai(asked).responses.stream({ model, input: "Hi" }).finalResponse());
+    },
+    async messages({ url, apiKey, model, fetch }) {
+      const client = new Anthropic({ apiKey, baseURL: url, maxRetries: 0, fetch });
+      const read = client.beta.messages.stream({ model, max_tokens: 100, messages: [hello] });
+      return wire(await read.finalMessage());
+    },
+    async generate_content({ url, apiKey, model, fetch }) {
+      const { models } = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, fetch } });
+      const chunks: Wire[] = [];
+      for await (const chunk of await models.generateContentStream({ model, contents: "Hi" }))
+        chunks.push(wire(chunk));
+      return readChunks(chunks);
+    },
+  };
 
 /** Reads a stream's text with a protocol's SDK. */
 export const readBySdk = (protocol: ProtocolName, stream: string): Promise<Wire> => {

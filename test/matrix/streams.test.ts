@@ -12,7 +12,7 @@ import { wire, type Wire } from "../transcripts/readers/index.ts";
 import { lostIn, lostOfAnswers } from "./lost.ts";
 import { lostOfStreams, streamsOnly, wholePlaceOf } from "./lost-streams.ts";
 import { joinChunks, readBySdk } from "./sdk-streams.ts";
-import { differences, given, streamingRoute } from "./passing.ts";
+import { differences, convertedEvents, streamingRoute } from "./passing.ts";
 import { onePieces, streamCases } from "./streams.ts";
 
 /** The whole answer of an upstream's stream, as its own SDK reads it. Undefined if the SDK does not accept the stream. */
@@ -38,7 +38,7 @@ const some = <Item>(cases: readonly Item[], count: number): readonly Item[] =>
 
 describe.each(protocolNames)("the events of a stream of %s", (upstream) => {
   const cases = streamCases(upstream);
-  const told = cases.filter(({ place }) => !streamsOnly.test(place));
+  const comparedCases = cases.filter(({ place }) => !streamsOnly.test(place));
   const isLostInStreams = lostIn(lostOfStreams[upstream]);
   const isLost = lostIn(lostOfAnswers[upstream]);
 
@@ -47,7 +47,7 @@ describe.each(protocolNames)("the events of a stream of %s", (upstream) => {
     async (caller) => {
       const different: unknown[] = [];
       let compared = 0;
-      for (const { place, with: events } of some(told, 16)) {
+      for (const { place, with: events } of some(comparedCases, 16)) {
         const whole = await wholeOf(upstream, events);
         if (!whole) continue;
         compared += 1;
@@ -68,23 +68,25 @@ describe.each(protocolNames)("the events of a stream of %s", (upstream) => {
   const callers = protocolNames.filter((name) => name !== upstream);
   it.each(callers)("reach the caller, or stand in a table of losses (%s)", (caller) => {
     const route = streamingRoute(caller, upstream);
-    const gone = some(cases, 150).filter(({ place, ...one }) => {
+    const lostCases = some(cases, 150).filter(({ place, ...one }) => {
       const whole = wholePlaceOf(upstream, place);
       if (isLostInStreams(place, caller) || (whole !== undefined && isLost(whole, caller)))
         return false;
-      return given(route, one.with) === given(route, one.without);
+      return convertedEvents(route, one.with) === convertedEvents(route, one.without);
     });
-    const places = gone.map(({ place, value }) => `${place}: ${JSON.stringify(value)}`);
+    const places = lostCases.map(({ place, value }) => `${place}: ${JSON.stringify(value)}`);
     expect([...new Set(places)]).toEqual([]);
   });
 
   it.runIf(isLong)("stand in the table of losses only if they change nothing", () => {
-    const gone = callers.flatMap((caller) => {
+    const lostCases = callers.flatMap((caller) => {
       const route = streamingRoute(caller, upstream);
-      return cases.filter((one) => given(route, one.with) === given(route, one.without));
+      return cases.filter(
+        (one) => convertedEvents(route, one.with) === convertedEvents(route, one.without),
+      );
     });
     const idle = lostOfStreams[upstream].filter(
-      ([, places]) => !gone.some(({ place }) => places.test(place)),
+      ([, places]) => !lostCases.some(({ place }) => places.test(place)),
     );
     expect(idle.map(([why]) => why)).toEqual([]);
   });
