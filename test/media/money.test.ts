@@ -25,9 +25,10 @@ const boundOf = (request: ImageRequest | VideoRequest): bigint =>
   priceMedia(prices.get(request.family)!, mediaBound(request));
 const chargeOf = (
   request: ImageRequest | VideoRequest,
-  told: Parameters<typeof mediaUsage>[1],
+  reportedUsage: Parameters<typeof mediaUsage>[1],
   count = 1,
-): bigint => priceMedia(prices.get(request.family)!, mediaUsage(request, told, { count }).usage);
+): bigint =>
+  priceMedia(prices.get(request.family)!, mediaUsage(request, reportedUsage, { count }).usage);
 
 const prompt = "a lighthouse";
 
@@ -248,17 +249,17 @@ describe("images billed by the token", () => {
 
   it("an impossible count is treated as not reported", () => {
     const request = requestOf("image-a", { prompt });
-    const untold = chargeOf(request, {});
-    expect(chargeOf(request, { outputImageTokens: 1e30 })).toBe(untold);
-    expect(chargeOf(request, { inputTextTokens: 1e9, outputImageTokens: 10 })).toBe(untold);
+    const withoutUsage = chargeOf(request, {});
+    expect(chargeOf(request, { outputImageTokens: 1e30 })).toBe(withoutUsage);
+    expect(chargeOf(request, { inputTextTokens: 1e9, outputImageTokens: 10 })).toBe(withoutUsage);
   });
 
   it("T61: reported counts win; counts missing beside them, and reported zeros, are 0", () => {
     const request = requestOf("image-a", { prompt });
-    const told = { inputTextTokens: 12, inputImageTokens: 0, outputImageTokens: 272 };
-    expect(mediaUsage(request, told, { count: 1 }).usage).toEqual({
+    const reportedUsage = { inputTextTokens: 12, inputImageTokens: 0, outputImageTokens: 272 };
+    expect(mediaUsage(request, reportedUsage, { count: 1 }).usage).toEqual({
       unit: "image_tokens",
-      ...told,
+      ...reportedUsage,
       outputTextTokens: 0,
     });
     expect(chargeOf(request, { outputImageTokens: 0 })).toBe(0n);
@@ -287,13 +288,13 @@ describe("images billed by the token", () => {
 
   it("T56: a vendor that reports no image tokens does not make the call free", () => {
     const request = requestOf("image-a", { prompt });
-    for (const told of [
+    for (const reportedUsage of [
       { inputTextTokens: 12, inputImageTokens: 0 },
       { outputImageTokens: -5 },
       { inputTextTokens: 12, outputTextTokens: 5 },
     ]) {
-      expect(chargeOf(request, told)).toBe(chargeOf(request, {}));
-      expect(mediaUsage(request, told, { count: 1 }).isReported).toBe(false);
+      expect(chargeOf(request, reportedUsage)).toBe(chargeOf(request, {}));
+      expect(mediaUsage(request, reportedUsage, { count: 1 }).isReported).toBe(false);
     }
     expect(chargeOf(request, {})).toBeGreaterThan(usd("0.12"));
     expect(chargeOf(request, {})).toBeLessThan(boundOf(request));
@@ -347,7 +348,7 @@ describe("the bound of a random request", () => {
         const most = mediaBound(request);
         const part = (name: string) =>
           Math.floor(((most as unknown as Record<string, number>)[name] ?? 0) * share);
-        const told = {
+        const reportedUsage = {
           seconds: part("seconds"),
           videoTokens: part("tokens"),
           inputTextTokens: part("inputTextTokens"),
@@ -356,7 +357,7 @@ describe("the bound of a random request", () => {
           outputImageTokens: part("outputImageTokens"),
         };
         const made = request.kind === "image" ? Math.ceil(request.n * share) : 1;
-        expect(chargeOf(request, told, made)).toBeLessThanOrEqual(boundOf(request));
+        expect(chargeOf(request, reportedUsage, made)).toBeLessThanOrEqual(boundOf(request));
         expect(chargeOf(request, {}, made)).toBeLessThanOrEqual(boundOf(request));
       }),
     );
