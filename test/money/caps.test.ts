@@ -55,7 +55,7 @@ async function expectServed(bench: Bench): Promise<void> {
 
 /** Expects a refusal by a cap: its code, no upstream request, and no advice to retry. Returns the message. */
 async function expectRefused(bench: Bench, layer: Layer, window: Window): Promise<string> {
-  const heard = bench.up.requests.length;
+  const requestsBefore = bench.up.requests.length;
   const response = await call(bench);
   expect(response.status).toBe(402);
   expect(response.headers.get("x-should-retry")).toBe("false");
@@ -65,7 +65,7 @@ async function expectRefused(bench: Bench, layer: Layer, window: Window): Promis
     code: `${layer}_${window}_spend_cap_reached`,
     type: "insufficient_quota",
   });
-  expect(bench.up.requests).toHaveLength(heard);
+  expect(bench.up.requests).toHaveLength(requestsBefore);
   return error.message;
 }
 
@@ -269,11 +269,17 @@ describeGateways("spend caps", { config: (url) => chatConfig(url, price), clock 
     await bench().setCaps("key", { dailyNano: limit });
     bench().up.answer(answering(usageOf(5, 0)));
     await expectServed(bench());
-    const told = (await (await bench().get("/v1/key")).json()) as Record<string, object>;
-    expect(told["spend_caps"]).toMatchObject({ daily: formatUsd(limit), total: null, hard: false });
-    expect(told["spend"]).toMatchObject({ daily: formatUsd(daily + cent) });
-    expect(told["remaining"]).toMatchObject({ daily: "0.04", total: null });
-    expect(told["resets_at"]).toMatchObject({ daily: new Date(nextPeriod("daily")).toISOString() });
+    const shown = (await (await bench().get("/v1/key")).json()) as Record<string, object>;
+    expect(shown["spend_caps"]).toMatchObject({
+      daily: formatUsd(limit),
+      total: null,
+      hard: false,
+    });
+    expect(shown["spend"]).toMatchObject({ daily: formatUsd(daily + cent) });
+    expect(shown["remaining"]).toMatchObject({ daily: "0.04", total: null });
+    expect(shown["resets_at"]).toMatchObject({
+      daily: new Date(nextPeriod("daily")).toISOString(),
+    });
     await bench().setCaps("key", null);
   });
 });

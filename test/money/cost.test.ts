@@ -111,13 +111,13 @@ describeGateways("the cost of a call", { config }, (bench) => {
     for (const stream of [frames, `${cut}event: message_stop\ndata: {"type":"message_stop"}\n\n`]) {
       bench().up.answer(sse(stream));
       const response = await bench().post(row.path, { ...row.body, stream: true });
-      const told = [...(await response.text()).matchAll(/^data: (.*"message_delta".*)$/gm)].map(
-        ([, data]) => (JSON.parse(data!) as { usage?: object }).usage,
-      );
+      const reportedUsage = [
+        ...(await response.text()).matchAll(/^data: (.*"message_delta".*)$/gm),
+      ].map(([, data]) => (JSON.parse(data!) as { usage?: object }).usage);
       const { usage, usage_source: source } = await bench().logRow(idOf(response));
       expect(source).toBe("estimated");
       expect(usage!["outputTokens"]).toBeGreaterThan(0);
-      expect(told).toEqual([{ output_tokens: usage!["outputTokens"] }]);
+      expect(reportedUsage).toEqual([{ output_tokens: usage!["outputTokens"] }]);
     }
   });
 

@@ -58,7 +58,7 @@ const usage = usageOf(1_000, 400);
 async function start(bench: Bench, path: string, body: object) {
   const controller = new AbortController();
   const before = await bench.rowIds();
-  const heard = bench.up.requests.length;
+  const requestsBefore = bench.up.requests.length;
   const answer = fetch(bench.url + path, {
     method: "POST",
     headers: { "content-type": "application/json", authorization: `Bearer ${bench.key}` },
@@ -66,7 +66,10 @@ async function start(bench: Bench, path: string, body: object) {
     signal: controller.signal,
   });
   answer.catch(() => undefined);
-  const upstream = await eventually(() => bench.up.requests[heard], "the upstream's request");
+  const upstream = await eventually(
+    () => bench.up.requests[requestsBefore],
+    "the upstream's request",
+  );
   return {
     answer,
     upstream,
@@ -116,7 +119,7 @@ describeGateways("clients that leave", { config }, (bench) => {
   it("T62: pay nothing while the reservation waits for the database, and no upstream is called", async () => {
     const { database } = bench();
     const before = await bench().rowIds();
-    const heard = bench().up.requests.length;
+    const requestsBefore = bench().up.requests.length;
     await database.transaction(async (tx) => {
       await tx.query("select 1 from ledger_accounts for update");
       const socket = await rawCall(bench(), talk());
@@ -128,7 +131,7 @@ describeGateways("clients that leave", { config }, (bench) => {
       status: "client_closed",
       cost_nano: 0n,
     });
-    expect(bench().up.requests).toHaveLength(heard);
+    expect(bench().up.requests).toHaveLength(requestsBefore);
   });
 
   it("T62: pay nothing after the head and before any frame", async () => {

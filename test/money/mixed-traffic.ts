@@ -20,9 +20,10 @@ const answer: Answer = ({ text, body, path }, response) => {
   const type = isStream ? "text/event-stream" : "application/json";
   response.writeHead(how === "fails" ? 500 : 200, { "content-type": type });
   if (how === "fails") return void response.end('{"error":{"message":"no"}}');
-  const said = isStream ? stream : JSON.stringify(whole);
-  if (how === "hangs") return void response.write(said.slice(0, said.indexOf("\n\n") + 2));
-  response.end(how === "untold" ? withoutUsage(said) : said);
+  const answerText = isStream ? stream : JSON.stringify(whole);
+  if (how === "hangs")
+    return void response.write(answerText.slice(0, answerText.indexOf("\n\n") + 2));
+  response.end(how === "untold" ? withoutUsage(answerText) : answerText);
 };
 
 type Ask = readonly [path: string, body: object];
@@ -132,7 +133,7 @@ export async function sendTraffic(traffic: Traffic): Promise<void> {
       key: keys[1].key,
       headers: { "idempotency-key": "once" },
     });
-  const made = async (body: object) => {
+  const runTask = async (body: object) => {
     const headers = {
       prefer: "wait=30",
       "idempotency-key": JSON.stringify(body).replaceAll(/\W/g, ""),
@@ -141,14 +142,14 @@ export async function sendTraffic(traffic: Traffic): Promise<void> {
     await send(ask, { key: keys[2].key, headers });
     await send(ask, { key: keys[2].key, headers });
   };
-  await made({ model: "sandbox/task-image-model-1", n: 2, quality: "low", image_size: "2K" });
-  await made({ model: "sandbox/video-model-tokens", duration: 5 });
+  await runTask({ model: "sandbox/task-image-model-1", n: 2, quality: "low", image_size: "2K" });
+  await runTask({ model: "sandbox/video-model-tokens", duration: 5 });
   for (const script of [
     { video_seconds: 6.3 },
     { task_outcome: "failed" },
     { task_outcome: "expired" },
   ])
-    await made({
+    await runTask({
       model: "sandbox/video-model-v1",
       duration: 8,
       prompt: `A boat\n#sandbox ${JSON.stringify(script)}`,

@@ -7,7 +7,7 @@ import { answering, chatConfig, describeGateways, idOf, talk, usageOf } from "./
 
 const config = (url: string) => chatConfig(url, 'price: { input: "3", output: "15" }');
 
-const odd: readonly (readonly [name: string, usage: unknown])[] = [
+const invalidUsages: readonly (readonly [name: string, usage: unknown])[] = [
   ["more than any call can use", usageOf(9e15, 9e15)],
   ["beyond exact integers", usageOf(1e300, 1e300)],
   ["negative", { prompt_tokens: -5, completion_tokens: -10 }],
@@ -23,7 +23,7 @@ const odd: readonly (readonly [name: string, usage: unknown])[] = [
 ];
 
 describeGateways("an odd usage", { config }, (bench) => {
-  it.each(odd)("T51: %s: the call is charged by an estimate", async (_name, usage) => {
+  it.each(invalidUsages)("T51: %s: the call is charged by an estimate", async (_name, usage) => {
     bench().up.answer(answering(usage as object, ["The quick brown fox", " jumps"]));
     for (const stream of [false, true]) {
       const body = talk({ stream });

@@ -71,7 +71,7 @@ describeGateways(`${atOnce} simultaneous calls`, { config }, (bench) => {
 
     const up = deferred(answering(usage));
     bench().up.answer(up.answer);
-    const heard = bench().up.requests.length;
+    const requestsBefore = bench().up.requests.length;
     const calls = Array.from({ length: atOnce }, (_, index) =>
       bench().post("/v1/chat/completions", talk({ stream: index % 2 === 0 }), headers),
     );
@@ -95,7 +95,7 @@ describeGateways(`${atOnce} simultaneous calls`, { config }, (bench) => {
         type: "insufficient_quota",
       });
     }
-    expect(bench().up.requests.length - heard).toBe(100);
+    expect(bench().up.requests.length - requestsBefore).toBe(100);
     const charges = new Map((await bench().charges()).map((row) => [row.reference, row]));
     for (const response of served)
       expect(charges.get(idOf(response))).toMatchObject({ amount_nano: costNano });
@@ -211,7 +211,7 @@ describe("two gateways on one PostgreSQL", () => {
     });
     const upstream = deferred(answering(usage));
     up.answer(upstream.answer);
-    const heard = up.requests.length;
+    const requestsBefore = up.requests.length;
     const calls = Array.from({ length: 300 }, (_, index) =>
       nodes[index % 2]!.post("/v1/chat/completions", talk({ stream: index % 3 === 0 }), headers),
     );
@@ -224,7 +224,7 @@ describe("two gateways on one PostgreSQL", () => {
     const served = (await Promise.all(calls)).filter((response) => response.status === 200);
     await Promise.all(served.map((response) => response.text()));
     expect(served).toHaveLength(60);
-    expect(up.requests.length - heard).toBe(60);
+    expect(up.requests.length - requestsBefore).toBe(60);
     await expect.poll(balanceOf).toMatchObject({ chargedNano: 61n * costNano, heldNano: 0n });
     expect(await verifyLedger(second.database)).toEqual([]);
   });

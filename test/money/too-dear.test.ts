@@ -27,7 +27,7 @@ models:${model("dear", '{ input: "1", output: "900000000" }')}${model("always", 
   - { id: acme/picture, kind: image, family: image-c, offers: [{ provider: films, upstream_model: p, price: { output_image: "5000001" } }] }
 `;
 
-interface Asked {
+interface ExpensiveCall {
   readonly path: string;
   readonly body: object;
   readonly field: string;
@@ -36,7 +36,7 @@ interface Asked {
 const input = "Hello";
 const contents = [{ role: "user", parts: [{ text: input }] }];
 const generate = "/v1beta/models/acme/dear:generateContent";
-const asked: readonly Asked[] = [
+const calls: readonly ExpensiveCall[] = [
   ["/v1/chat/completions", talk({ model: "acme/dear", max_tokens: 12_000 }), "max_tokens"],
   [
     "/v1/chat/completions",
@@ -60,10 +60,10 @@ const asked: readonly Asked[] = [
   ["/v1/embeddings", { model: "acme/vectors", input: input.repeat(6_100) }, "input"],
   ["/v1/tasks", { model: "acme/film", prompt: "A boat", duration: 10 }, "duration"],
   ["/v1/tasks", { model: "acme/picture", prompt: "A boat", n: 2 }, "n"],
-].map(([path, body, field]) => ({ path, body, field }) as Asked);
+].map(([path, body, field]) => ({ path, body, field }) as ExpensiveCall);
 
 describeGateways("a call with a bound above the limit of one call", { config }, (bench) => {
-  it.each(asked)(
+  it.each(calls)(
     "ERR-13 T64: $path is refused with 400, which names $field, and costs nothing",
     async ({ path, body, field }) => {
       const before = bench().up.requests.length;

@@ -180,11 +180,11 @@ describeGateways("web searches", { config }, (bench) => {
   it.each(rows)("BILL-01: $name: searches are charged, whole and streamed", async (row) => {
     const { path, body, nano } = row;
     const streamPath = "streamPath" in row ? row.streamPath : path;
-    const asked = [
+    const calls = [
       { path, body, answer: json(row.whole) },
       { path: streamPath, body: { ...body, stream: true }, answer: sse(row.stream) },
     ];
-    for (const call of asked) {
+    for (const call of calls) {
       bench().up.answer(call.answer);
       const answered = await bench().post(call.path, call.body);
       expect({ status: answered.status, text: await answered.text() }).toMatchObject({
