@@ -15,11 +15,11 @@ it.each([3_600_000, -3_600_000])(
     const lines: object[] = [];
     let checks = 0;
     const clock = { now: () => ((checks += 1), own.now()) };
-    const keep = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
+    const logLine = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
     const end = watchClocks({
       sharedClock: shared,
       clock,
-      log: { info: keep, warn: keep },
+      log: { info: logLine, warn: logLine },
       everyMs: 5,
     });
     const severalChecks = async (): Promise<void> => {

@@ -30,9 +30,14 @@ const counted = (): Database => ({
     return database.query(sql, params, options);
   },
 });
-const keep = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
+const logLine = (fields: object, msg: string): void => void lines.push({ ...fields, msg });
 const watch = (isOwn = false): (() => void) =>
-  watchDatabase({ database: counted(), log: { info: keep, error: keep }, isOwn, everyMs: 10 });
+  watchDatabase({
+    database: counted(),
+    log: { info: logLine, error: logLine },
+    isOwn,
+    everyMs: 10,
+  });
 
 async function severalChecks(): Promise<void> {
   const before = checks;
@@ -70,7 +75,7 @@ it.each([
 it("for our own server with a full disk the advice is to free the disk, not to restart", async () => {
   const full = Object.assign(new Error("could not write init file"), { code: "53100" });
   const refusing: Database = { ...database, query: () => Promise.reject(full) };
-  const log = { info: keep, error: keep };
+  const log = { info: logLine, error: logLine };
   const end = watchDatabase({ database: refusing, log, isOwn: true, everyMs: 10 });
   await expect.poll(() => lines, { timeout: 10_000 }).toHaveLength(1);
   end();

@@ -117,10 +117,10 @@ describe("SIGHUP to one process", () => {
     await expect.poll(() => gateway.printed()).toContain(logLine);
     // Repeated as long as a restart is pending: each reload reports it.
     expect((await hangUp())[0]).toMatchObject({ secrets: [], restart });
-    const asked = (token: string) =>
+    const statusWith = (token: string) =>
       fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-    expect((await asked("metrics-one")).status).toBe(200);
-    expect((await asked("metrics-two")).status).toBe(401);
+    expect((await statusWith("metrics-one")).status).toBe(200);
+    expect((await statusWith("metrics-two")).status).toBe(401);
   });
 
   it("changes nothing if a file is wrong or a secret is gone, and names it; a later valid file is used", async () => {

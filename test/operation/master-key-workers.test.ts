@@ -29,8 +29,8 @@ it.skipIf(process.platform !== "linux" || !isLong)(
     const end = await eventually(
       async () => {
         if (!existsSync(file)) return undefined;
-        const said = await tollgate(["rotate-master-key", "--json"], environment);
-        return said.code === 0 && JSON.parse(said.stdout).from !== null ? said : undefined;
+        const result = await tollgate(["rotate-master-key", "--json"], environment);
+        return result.code === 0 && JSON.parse(result.stdout).from !== null ? result : undefined;
       },
       "the end of the replacement",
       90_000,

@@ -85,8 +85,8 @@ describe("the master key of gateways on a server", () => {
     // The command names a gateway that would be left behind, and does nothing.
     const second = await start(both);
     const refused = await eventually(async () => {
-      const said = await run(["rotate-master-key"], both);
-      return said.code === 1 ? said : undefined;
+      const result = await run(["rotate-master-key"], both);
+      return result.code === 1 ? result : undefined;
     }, "a refusal");
     expect(refused.stderr).toMatch(/1 running gateway does not hold the new master key: gw_/);
     await stop(first);

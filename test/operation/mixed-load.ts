@@ -19,7 +19,7 @@ interface Call {
   readonly leaves?: boolean;
 }
 
-const said = [{ role: "user", content: "Tell me about foxes." }];
+const shortConversation = [{ role: "user", content: "Tell me about foxes." }];
 const long = Array.from({ length: 60 }, (_, turn) => ({
   role: turn % 2 === 0 ? "user" : "assistant",
   content: `Turn ${turn}: ${"the quick brown fox jumps over the lazy dog; ".repeat(40)}`,
@@ -27,14 +27,23 @@ const long = Array.from({ length: 60 }, (_, turn) => ({
 const chat = "/v1/chat/completions";
 
 const calls: readonly Call[] = ["acme/chat", "acme/messages"].flatMap((model) => [
-  { path: chat, body: { model, messages: said }, status: 200 },
-  { path: chat, body: { model, messages: said, stream: true }, status: 200 },
-  { path: chat, body: { model, messages: said, stream: true }, status: 200, leaves: true },
-  { path: chat, body: { model, messages: [...long, ...said] }, status: 200 },
-  { path: "/v1/messages", body: { model, messages: said, max_tokens: 64 }, status: 200 },
+  { path: chat, body: { model, messages: shortConversation }, status: 200 },
+  { path: chat, body: { model, messages: shortConversation, stream: true }, status: 200 },
+  {
+    path: chat,
+    body: { model, messages: shortConversation, stream: true },
+    status: 200,
+    leaves: true,
+  },
+  { path: chat, body: { model, messages: [...long, ...shortConversation] }, status: 200 },
   {
     path: "/v1/messages",
-    body: { model, messages: said, max_tokens: 64, stream: true },
+    body: { model, messages: shortConversation, max_tokens: 64 },
+    status: 200,
+  },
+  {
+    path: "/v1/messages",
+    body: { model, messages: shortConversation, max_tokens: 64, stream: true },
     status: 200,
   },
   { path: "/v1/responses", body: { model, input: "Foxes." }, status: 200 },
@@ -44,7 +53,7 @@ const calls: readonly Call[] = ["acme/chat", "acme/messages"].flatMap((model) =>
     body: { contents: [{ role: "user", parts: [{ text: "Foxes." }] }] },
     status: 200,
   },
-  { path: chat, body: { model: "acme/none", messages: said }, status: 404 },
+  { path: chat, body: { model: "acme/none", messages: shortConversation }, status: 404 },
   { path: chat, body: '{"model":', status: 400 },
 ]);
 

@@ -53,12 +53,13 @@ export async function startTicking(): Promise<Ticking> {
     open.delete(socket);
   };
   const server: Server = createServer({ noDelay: true }, (socket) => {
-    let asked = "";
+    let received = "";
     socket.on("error", () => undefined);
     socket.on("close", () => forget(socket));
     socket.on("data", (bytes: Buffer) => {
-      asked += bytes.toString("latin1");
-      if (asked.includes("\r\n\r\n") && asked.endsWith("}") && !open.has(socket)) begin(socket);
+      received += bytes.toString("latin1");
+      if (received.includes("\r\n\r\n") && received.endsWith("}") && !open.has(socket))
+        begin(socket);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
