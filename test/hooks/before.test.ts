@@ -301,7 +301,7 @@ describe("a body that a hook changed", () => {
     expect(row["notes"]).toContain('x-gw-fallback-models: removed by the hook "guard"');
   });
 
-  it("token counts of a model with a hook are estimated locally and not sent to a vendor", async () => {
+  it("token counts at an endpoint with a hook are estimated, and not sent to a vendor", async () => {
     await hooked.bench.received(/./);
     const body = chat("secret words", { model: "sandbox/messages", max_tokens: 5 });
     const answer = await post("/v1/messages/count_tokens", body);

@@ -252,7 +252,7 @@ describe("an embeddings call", () => {
     },
   );
 
-  it("is the only call that an embedding model serves", async () => {
+  it("chat completions refuse an embedding model", async () => {
     const body = { model: "acme/vector", messages: [{ role: "user", content: "Hi" }] };
     const response = await gateway.post("/v1/chat/completions", body);
     expect(response.status).toBe(400);
@@ -261,7 +261,7 @@ describe("an embeddings call", () => {
     });
   });
 
-  it("has models that are listed with endpoint, parameters and price", async () => {
+  it("an embedding model is listed with its endpoint, parameters and price", async () => {
     const list = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
     expect(list.data.find(({ id }) => id === "acme/vector")).toMatchObject({
       endpoints: ["embeddings"],

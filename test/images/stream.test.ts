@@ -143,7 +143,7 @@ describe("a refused stream", () => {
     expect(await refused({ partial_images: "two" })).toBe("invalid_type partial_images");
   });
 
-  it("LIM-08: does not result from partial_images without a stream: they are ignored with a note, and 0 by default", async () => {
+  it("LIM-08: partial_images is 0 by default, and ignored with a note without a stream", async () => {
     expect(eventsIn(await (await streamed()).text())).toHaveLength(1);
     const { gw } = (await (
       await streamed({ stream: "false", partial_images: "2" })
