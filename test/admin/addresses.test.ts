@@ -89,7 +89,7 @@ describe.each([
   };
   const closed = [401, 401, 401, 429, 429, 429];
 
-  it("a trusted proxy's word counts: one address is closed after fifty failures, others are not", async () => {
+  it("behind a trusted proxy, fifty failures from one address block that address only", async () => {
     // Text that the caller wrote itself stands left of the addresses that the proxies add.
     const statuses = await many(behind, (at) => `192.0.2.${at}, 203.0.113.9, 10.0.0.3`);
     expect(statuses).toEqual(closed);
@@ -98,7 +98,7 @@ describe.each([
     expect(new Set(addresses.splice(0))).toEqual(new Set(["203.0.113.9"]));
   });
 
-  it("an IPv6 caller is counted by its /64", async () => {
+  it("fifty failures from one IPv6 /64 block that /64 only", async () => {
     const statuses = await many(behind, (at) => `2001:db8:7:7:${at + 1}::1`);
     expect(statuses).toEqual(closed);
     expect(await signIn(behind, "2001:db8:7:7::1", true)).toBe(429);
@@ -106,7 +106,7 @@ describe.each([
     addresses.splice(0);
   });
 
-  it("without trusted proxies the header is ignored, and what may be everybody's address is not closed", async () => {
+  it("without trusted proxies the forwarded header is ignored, and the shared address is never blocked", async () => {
     const statuses = await many(alone, (at) => `203.0.113.${at}`);
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect(await signIn(alone, "203.0.113.9", true)).toBe(200);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.gateway.close());
 
-it("VIS-04: members see only the host of the address for alerts, which may hold a secret", async () => {
+it("VIS-04: members see only the host of the alert address; its path may hold a secret", async () => {
   const path = `/workspaces/${world.home.id}`;
   const address = "https://hooks.example.com:8443/services/T0/s3cret?key=s3cret";
   world.must(await world.ann.call("PATCH", path, { alert_webhook_url: address }));

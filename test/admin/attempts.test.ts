@@ -11,7 +11,7 @@ const attempt = {
   key_hash: "0a1b2c3d",
 };
 
-it("T84: what tells a key from the one before it is shown to nobody, whichever release wrote it", () => {
+it("T84: attempts never show the hash of a key; credential, upstream model and message are for administrators only", () => {
   const { key_hash: _hash, credential: _credential, upstream_model: _model, ...others } = attempt;
   const { message: _message, ...seen } = others;
   expect(renderAttempts([attempt], false)).toEqual([seen]);

@@ -22,7 +22,7 @@ const namesOf = async (id: string): Promise<unknown[]> => {
   ]);
 };
 
-it("by the name of today, whatever it was called then", async () => {
+it("the audit log shows objects by their present names, also in older entries", async () => {
   const organization = await made("/organizations", { name: "Acme" });
   const workspace = await made("/workspaces", { name: "Search", organization_id: organization });
   const key = await made("/keys", { name: "crawler", workspace_id: workspace });
@@ -36,7 +36,7 @@ it("by the name of today, whatever it was called then", async () => {
   expect((await namesOf(organization))[0]).toEqual(["organization.change", "Acme & Sons"]);
 });
 
-it("a member by the person's name; what has none has null", async () => {
+it("the audit log shows a member by name, and null for an entry without an object", async () => {
   const workspace = await made("/workspaces", { name: "People" });
   const person = { email: "ann@example.com", name: "Ann", role: "member" };
   const user = await made(`/workspaces/${workspace}/members`, person);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.gateway.close());
 
-it("BILL-04: a balance that is read right after a call has nothing held, and what calls under way reserve", async () => {
+it("BILL-04: after a call the balance shows nothing held, and during a call it shows the reservation", async () => {
   const made = await world.root.call("POST", "/keys", {
     workspace_id: world.home.id,
     name: "at rest",
@@ -54,7 +54,7 @@ it("BILL-04: a balance that is read right after a call has nothing held, and wha
   await expect.poll(async () => (await read()).held).toBe("0");
 });
 
-it("BILL-23: GET /balances has what GET /workspaces/{id}/balance has, page by page", async () => {
+it("BILL-23: GET /balances lists the same balances as GET /workspaces/{id}/balance, page by page", async () => {
   const single = async (id: string) =>
     world.must(await world.root.call("GET", `/workspaces/${id}/balance`));
   const { data } = world.must(await world.root.call("GET", "/balances"));
@@ -94,7 +94,7 @@ interface Answer {
 const asked = async (who: World["root"], query = "") =>
   world.must(await who.call("GET", `/balances${query}`)) as unknown as Answer;
 
-it("BILL-23: the order by what is left goes over pages, and those without limit are last", async () => {
+it("BILL-23: GET /balances?order=available sorts across pages, with unlimited workspaces last", async () => {
   for (const amount of ["3", "0.5"]) {
     const workspace = world.must(await world.root.call("POST", "/workspaces", { name: amount }));
     const path = `/workspaces/${workspace.id as string}/credits`;
@@ -125,7 +125,7 @@ it("BILL-23: the order by what is left goes over pages, and those without limit 
   expect((await world.root.call("GET", "/balances?order=name")).status).toBe(400);
 });
 
-it("BILL-23: the first page has the sum of all that match and are seen", async () => {
+it("BILL-23: the first page of GET /balances has the sums of all matching workspaces that its reader sees", async () => {
   for (const [who, query] of [
     [world.root, ""],
     [world.root, "?order=available&limit=1"],
@@ -144,7 +144,7 @@ it("BILL-23: the first page has the sum of all that match and are seen", async (
   expect(await asked(world.root, `?cursor=${cursor!}`)).not.toHaveProperty("sum");
 });
 
-it("VIS: members see the balances of their own workspaces alone", async () => {
+it("members see the balances of their own workspaces only", async () => {
   for (const [who, place] of [
     [world.ann, world.home],
     [world.mem, world.home],

@@ -32,7 +32,7 @@ describe("spend caps", () => {
     return body.error?.code ?? answer.status;
   };
 
-  it("CAP-10: an organization admin sets the caps of a workspace; a workspace admin and a member are refused, and the rest of their change with it", async () => {
+  it("CAP-10: an organization admin sets the caps of a workspace; a change with caps by a workspace admin or a member is refused as a whole", async () => {
     const path = `/workspaces/${world.home.id}`;
     const set = world.must(await setCaps(world.root, path, { monthly: "500.00" }));
     expect(set.spend_caps).toMatchObject({ monthly: "500", total: null, hard: false });
@@ -52,7 +52,7 @@ describe("spend caps", () => {
     expect([name, spend_caps.monthly]).toEqual(["home", "500"]);
   });
 
-  it("CAP-11: a personal workspace takes no caps, not at creation and not later", async () => {
+  it("CAP-11: a personal workspace takes no caps, neither at creation nor later", async () => {
     const made = await world.root.call("POST", "/workspaces", {
       name: "mine",
       spend_caps: { total: "5" },
@@ -72,7 +72,7 @@ describe("spend caps", () => {
     expect((await setCaps(world.root, path, { total: null })).status).toBe(200);
   });
 
-  it("CAP-12: a workspace admin sets a member's caps; the member is refused, for others and for themselves", async () => {
+  it("CAP-12: a workspace admin sets a member's caps; members set neither their own nor another's", async () => {
     const of = (person: Person) => `/workspaces/${world.home.id}/members/${person.userId}`;
     expect(
       world.must(await setCaps(world.ann, of(world.mel), { daily: "3" })).spend_caps.daily,
@@ -96,7 +96,7 @@ describe("spend caps", () => {
     }
   });
 
-  it("CAP-14: raising, clearing or softening a key's caps takes a workspace admin, whatever else the change lowers", async () => {
+  it("CAP-14: raising, clearing or softening a key's caps takes a workspace admin, even if the change also lowers other caps", async () => {
     const { id } = await newKey(world.mem, { total: "10", daily: "2", hard: true });
     const path = `/keys/${id}`;
     const loosened = [
@@ -115,7 +115,7 @@ describe("spend caps", () => {
     for (const caps of loosened) expect((await setCaps(world.ann, path, caps)).status).toBe(200);
   });
 
-  it("alert thresholds of a workspace are its admin's: up to five, sorted; null for the usual ones, and what does not fit is refused", async () => {
+  it("a workspace admin sets up to five alert thresholds, which are sorted; null restores the default, and other values are refused", async () => {
     const path = `/workspaces/${world.home.id}`;
     const set = (alert_thresholds: unknown, by = world.ann) =>
       by.call("PATCH", path, { alert_thresholds });
@@ -136,7 +136,7 @@ describe("spend caps", () => {
     expect(data[0]).toMatchObject({ action: "workspace.change", before: { alert_thresholds: [] } });
   });
 
-  it("low_balance_alert of a workspace is its admin's: an amount from 0 up, or null; credit above it begins anew", async () => {
+  it("a workspace admin sets low_balance_alert to an amount from 0 up, or to null; credit above it re-arms the alert", async () => {
     const path = `/workspaces/${world.home.id}`;
     const { database } = world.gateway;
     const set = (low_balance_alert: unknown, by = world.ann) =>
@@ -167,7 +167,7 @@ describe("spend caps", () => {
     expect(world.must(await set(null)).low_balance_alert).toBeNull();
   });
 
-  it("T70: caps set over the management API hold in every layer, for the next call", async () => {
+  it("T70: caps set over the management API apply from the next call, in every layer", async () => {
     const { id, key } = await newKey(world.mel, { total: "0" });
     const member = `/workspaces/${world.home.id}/members/${world.mel.userId}`;
     const workspace = `/workspaces/${world.home.id}`;
@@ -186,7 +186,7 @@ describe("spend caps", () => {
     expect(await callWith(key)).toBe(200);
   });
 
-  it("T70: who is removed from a workspace leaves no key behind that their caps would have bound", async () => {
+  it("T70: a member who is removed leaves no working key in the workspace", async () => {
     const path = `/workspaces/${world.home.id}/members`;
     const guest = await newMember(world.gateway, world.home.id, {
       email: "guest@example.com",
@@ -207,7 +207,7 @@ describe("spend caps", () => {
     expect((await guest.call("POST", `/keys/${id}/enable`)).status).toBe(404);
   });
 
-  it("T71: what is not stored is not taken for stored: a misspelled cap, a number, a negative or too fine amount", async () => {
+  it("T71: a misspelled cap, a number, or a negative or too precise amount is refused, and valid caps are stored exactly", async () => {
     const { id } = await newKey(world.mem, { total: "1" });
     const wrong: [body: object, code: string, param: string][] = [
       [{ spend_cap: { total: "5" } }, "unknown_parameter", "spend_cap"],

@@ -34,7 +34,7 @@ describe("changes", () => {
     return world.must(await world.ann.call("POST", "/keys", body)).id;
   }
 
-  it("T71 T78: a change of one field leaves every other one as it was, and answers what is stored", async () => {
+  it("T71 T78: a change of one field leaves all other fields unchanged, and the answer is the stored object", async () => {
     const id = await fullKey();
     const created = world.must(await world.ann.call("GET", `/keys/${id}`));
     expect(created).toMatchObject(everything);
@@ -75,7 +75,7 @@ describe("changes", () => {
     });
   });
 
-  it("ROUTE-05: routing that follows is custom as soon as something is set, at every layer", async () => {
+  it("ROUTE-05: setting a routing field turns routing that follows into custom routing, at every layer", async () => {
     const key = world.must(
       await world.root.call("POST", "/keys", { workspace_id: world.home.id, name: "follows" }),
     ).id;
@@ -116,7 +116,7 @@ describe("changes", () => {
     }
   });
 
-  it("ROUTE-05: routing of what is made anew, too", async () => {
+  it("ROUTE-05: an object created with routing settings has custom routing", async () => {
     const routing = { pinned_providers: ["sandbox-openai"] };
     for (const [path, body] of [
       ["/keys", { workspace_id: world.home.id, name: "pinned" }],
@@ -144,7 +144,7 @@ describe("changes", () => {
   const isRecord = (value: unknown): value is Record<string, unknown> =>
     typeof value === "object" && value !== null && !Array.isArray(value);
 
-  it("a change that was decided on what is no longer so is refused with 412, and changes nothing", async () => {
+  it("a change with an outdated If-Match is refused with 412 and changes nothing", async () => {
     const id = await fullKey();
     const { gateway } = world;
     const read = await gateway.admin("GET", `/keys/${id}`);
@@ -168,7 +168,7 @@ describe("changes", () => {
     expect(disable.status).toBe(412);
   });
 
-  it("every change is in the audit log once, with who, what, from what to what, and without secrets", async () => {
+  it("the audit log has each change once, with actor, action, old and new values, and without secrets", async () => {
     const id = await fullKey();
     const key = world.must(await world.ann.call("POST", `/keys/${id}/reveal`)).key;
     world.must(await world.ann.call("PATCH", `/keys/${id}`, { spend_caps: { daily: "0.5" } }));
@@ -202,7 +202,7 @@ describe("changes", () => {
     }
   });
 
-  it("the audit log is read page by page, filtered, and of one's own workspaces only", async () => {
+  it("the audit log can be paged and filtered, and shows only the reader's own workspaces", async () => {
     await fullKey();
     await fullKey();
     const seen: string[] = [];
@@ -229,7 +229,7 @@ describe("changes", () => {
     );
   });
 
-  it("ALLOW-04: a model that a layer above leaves out stays in the key's list, marked, and comes back by itself", async () => {
+  it("ALLOW-04: a model that an upper layer excludes stays in the key's list, marked, and works again once the layer allows it", async () => {
     const { key, id } = world.must(
       await world.mem.call("POST", "/keys", {
         workspace_id: world.home.id,
@@ -279,7 +279,7 @@ describe("changes", () => {
     world.must(await narrow(`/workspaces/${world.home.id}`, []));
   });
 
-  it("VIS-01 VIS-02 VIS-03: admins list every key of the workspace, members their own, and nobody else the legacy ones", async () => {
+  it("VIS-01 VIS-02 VIS-03: admins list every key of the workspace, members only their own; only admins see legacy keys", async () => {
     await world.gateway.database.query(
       `insert into api_keys (workspace_id, id, name, lookup, key_prefix, key_last4)
        values ($1, 'key_legacy', 'old', 'x', 'gw_live_old', 'abcd')`,
@@ -308,7 +308,7 @@ describe("changes", () => {
     expect([shown.status, shown.json.error.code]).toEqual([409, "conflict"]);
   });
 
-  it("credit with an Idempotency-Key is added once; another amount under it is refused", async () => {
+  it("credit with the same Idempotency-Key is added once; another amount under that key is refused", async () => {
     const path = `/workspaces/${world.away.id}/credits`;
     const credit = (amount: string, key: string) =>
       world.gateway.admin("POST", path, { amount, note: "top-up" }, { "idempotency-key": key });
@@ -336,7 +336,7 @@ describe("changes", () => {
     });
   });
 
-  it("credit is taken back with an amount below 0, at most what was credited in all; none is left for calls", async () => {
+  it("a negative credit takes back at most what was credited in all, and leaves nothing for calls", async () => {
     const { id } = world.must(
       await world.gateway.admin("POST", "/workspaces", { name: "returned" }),
     );
@@ -379,7 +379,7 @@ describe("changes", () => {
     expect(await verifyLedger(world.gateway.database)).toEqual([]);
   });
 
-  it("the address for alerts is set and cleared, and must be HTTPS", async () => {
+  it("the alert address can be set and cleared, and must be HTTPS", async () => {
     const path = `/workspaces/${world.home.id}`;
     const set = async (address: string | null) =>
       world.ann.call("PATCH", path, { alert_webhook_url: address });

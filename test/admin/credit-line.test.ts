@@ -29,7 +29,7 @@ describe("a credit line", () => {
     return body.error?.code ?? answer.status;
   }
 
-  it("BILL-23: lets calls of a workspace without credit through, up to the line, and shows in its balance", async () => {
+  it("BILL-23: lets a workspace without credit spend up to the line, and shows in its balance", async () => {
     expect(await balance()).toMatchObject({ credits: "0", credit_line: "0", available: "0" });
     expect(await callOutcome()).toBe("insufficient_balance");
     expect(world.must(await setLine("2.50")).credit_line).toBe("2.5");
@@ -45,7 +45,7 @@ describe("a credit line", () => {
     expect(await callOutcome()).toBe("insufficient_balance");
   });
 
-  it("is unlimited for who pays the vendor directly; caps stop its calls all the same", async () => {
+  it("can be unlimited; spend caps still stop calls", async () => {
     expect(world.must(await setLine("unlimited")).credit_line).toBe("unlimited");
     expect(await balance()).toMatchObject({ credit_line: "unlimited", available: "unlimited" });
     expect(await callOutcome()).toBe(200);
@@ -57,7 +57,7 @@ describe("a credit line", () => {
     expect(world.must(await world.root.call("GET", path)).credit_line).toBe("unlimited");
   });
 
-  it("below what is owed stops every call until credit is added", async () => {
+  it("that is lower than the debt stops every call until credit is added", async () => {
     world.must(await setLine("0"));
     expect((await balance()).available).toMatch(/^-/);
     expect(await callOutcome()).toBe("insufficient_balance");
@@ -65,7 +65,7 @@ describe("a credit line", () => {
     expect(await callOutcome()).toBe(200);
   });
 
-  it("CAP-10: is set by an organization admin alone, at creation too", async () => {
+  it("CAP-10: is set only by an organization admin, also at creation", async () => {
     for (const person of [world.ann, world.mem])
       expect(codeOf(await person.call("PATCH", path, { credit_line: "5" }))).toEqual([
         403,
@@ -87,12 +87,12 @@ describe("a credit line", () => {
     },
   );
 
-  it("T63: leaves books that add up", async () => {
+  it("T63: leaves a ledger that adds up", async () => {
     await expect.poll(async () => (await balance()).held).toBe("0");
     expect(await verifyLedger(world.gateway.database)).toEqual([]);
   });
 
-  it("BILL-23: credit that no account can hold is refused by its field, and nothing is written", async () => {
+  it("BILL-23: credit beyond the largest possible balance is refused, naming the field, and nothing is written", async () => {
     const { database, admin } = world.gateway;
     // The books no longer add up: this test is the last.
     await database.query("update ledger_accounts set credits_nano = $2 where workspace_id = $1", [

@@ -19,13 +19,13 @@ describe("KEY-09 KEY-10: a disabled key", () => {
   };
   const refused = [403, "insufficient_permissions"];
 
-  it("is enabled by its owner where its owner disabled it", async () => {
+  it("can be enabled by its owner if its owner disabled it", async () => {
     const { id } = await newKey();
     expect(await move(world.mem, id, "disable")).toEqual([200, "disabled"]);
     expect(await move(world.mem, id, "enable")).toEqual([200, "active"]);
   });
 
-  it("is not enabled by its owner where an administrator disabled it, until one has enabled it", async () => {
+  it("cannot be enabled by its owner after an administrator disabled it, until an administrator has enabled it", async () => {
     const { id, key } = await newKey();
     const call = async () =>
       (await world.gateway.get("/v1/key", { authorization: `Bearer ${key}` })).status;
@@ -46,7 +46,7 @@ describe("KEY-09 KEY-10: a disabled key", () => {
     expect(await move(world.mem, id, "enable")).toEqual([200, "active"]);
   });
 
-  it("is an administrator's to enable where one disabled it after its owner had", async () => {
+  it("can be enabled only by an administrator if one disabled it after its owner had", async () => {
     const { id } = await newKey();
     expect(await move(world.mem, id, "disable")).toEqual([200, "disabled"]);
     expect(await move(world.ann, id, "disable")).toEqual([200, "disabled"]);
@@ -54,7 +54,7 @@ describe("KEY-09 KEY-10: a disabled key", () => {
     expect(await move(world.ann, id, "enable")).toEqual([200, "active"]);
   });
 
-  it("stays so where its owner was removed, and is a member again", async () => {
+  it("stays disabled by the administrator when its removed owner is restored", async () => {
     const email = "back@example.com";
     const person = await newMember(world.gateway, world.home.id, { email, role: "member" });
     const body = { workspace_id: world.home.id, name: "kept" };

@@ -58,7 +58,7 @@ describeDatabase("lists of the management API", (open) => {
     ["/keys", "id"],
     ["/workspaces/ws_1/members", "user_id"],
   ])(
-    "%s takes as many statements for many rows as for few, and each has what is its own",
+    "%s takes as many statements for many rows as for few, and gives each row its own values",
     async (path, id) => {
       const real = await open();
       for (const sql of made) await real.query(sql, sql.includes("$1") ? [count] : []);
@@ -90,7 +90,7 @@ describeDatabase("lists of the management API", (open) => {
 });
 
 describeDatabase("a personal token", (open) => {
-  it("that was used within the minute is read and not written", async () => {
+  it("has its last use written at most once a minute", async () => {
     const real = await open();
     await real.query("insert into users (id, email, name) values ('user_1', 'a@b.c', 'a')", []);
     const { database, taken } = counted(real);

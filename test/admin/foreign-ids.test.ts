@@ -87,23 +87,26 @@ interface Asked {
 const nobodys = (id: string): string => id.slice(0, id.indexOf("_") + 1) + "0".repeat(26);
 
 describe("an id of another organization in a query", () => {
-  it("is known of every read", () => {
+  it("is tried for every filter of every read", () => {
     expect(filtered.length).toBeGreaterThan(15);
     expect(filtered.filter(([, name]) => theirs[name] === undefined)).toEqual([["/models", "ids"]]);
   });
 
-  it.each(filtered.filter(([, name]) => name !== "ids"))("GET %s by %s", async (path, name) => {
-    const id = theirs[name]!;
-    const asked: Asked = {
-      method: "GET",
-      path: (one) => `${path.replace("{id}", "req_none")}?${name}=${one}`,
-    };
-    for (const who of [world.ann, world.mem])
-      expect(await told(who, asked, id)).toEqual(await told(who, asked, nobodys(id)));
-  });
+  it.each(filtered.filter(([, name]) => name !== "ids"))(
+    "gets the same answer as an unknown id: GET %s by %s",
+    async (path, name) => {
+      const id = theirs[name]!;
+      const asked: Asked = {
+        method: "GET",
+        path: (one) => `${path.replace("{id}", "req_none")}?${name}=${one}`,
+      };
+      for (const who of [world.ann, world.mem])
+        expect(await told(who, asked, id)).toEqual(await told(who, asked, nobodys(id)));
+    },
+  );
 });
 
-describe("an id of another organization behind one's own", () => {
+describe("an id of another organization in a path below the caller's own workspace", () => {
   const member = (id: string): string => `/workspaces/${world.home.id}/members/${id}`;
   const invitation = (id: string): string => `/workspaces/${world.home.id}/invitations/${id}`;
   const bob = () => world.bob.userId;
@@ -115,13 +118,13 @@ describe("an id of another organization behind one's own", () => {
     ["a membership again", { method: "POST", path: (id) => `${member(id)}/restore` }, bob],
     ["a password", { method: "POST", path: (id) => `${member(id)}/reset_password` }, bob],
     ["an invitation", { method: "DELETE", path: invitation }, () => invitationId],
-  ])("%s", async (_what, asked, id) => {
+  ])("gets 404, as an unknown id does: %s", async (_what, asked, id) => {
     const answer = await told(world.ann, asked, id());
     expect(answer.status).toBe(404);
     expect(answer).toEqual(await told(world.ann, asked, nobodys(id())));
   });
 
-  it("a key for somebody of it is refused as one for nobody", async () => {
+  it("is refused as the owner of a new key, like an unknown user id", async () => {
     const asked: Asked = {
       method: "POST",
       path: () => "/keys",

@@ -28,7 +28,7 @@ it.each<[string, string, Body, () => string]>([
     () => world.away.organizationId,
   ],
 ])(
-  "POST %s: another tenant's is answered as one that is not there (%s)",
+  "POST %s: an id of another tenant gets the same answer as an unknown id (%s)",
   async (path, none, bodyOf, theirs) => {
     const told = async (id: string) => {
       const { status, json } = await world.ann.call("POST", path, bodyOf(id));

@@ -25,7 +25,7 @@ const { freshEmail, invited, read, accept, withCookie, workspacesOf, auditOf } =
 );
 
 /** Answers and their times: each password is hashed. */
-it("a known address and an unknown one are answered alike, in shape and in time", async () => {
+it("an invitation gets the same answer in the same time for a known address and for an unknown one", async () => {
   const known = freshEmail();
   await newMember(world.gateway, world.away.id, { email: known, role: "admin" });
   const shape = (value: unknown): unknown =>
@@ -68,10 +68,10 @@ it("a known address and an unknown one are answered alike, in shape and in time"
   }
 });
 
-describe("who is let in", () => {
+describe("an invited user", () => {
   rememberDerivations();
 
-  it("an account taken in advance opens nothing of another organization that invites the address", async () => {
+  it("does not share access with an account that another organization created earlier for the same address", async () => {
     const victim = freshEmail();
     // The admin of one organization knows the password of a user with another person's address ...
     const planted = await newMember(world.gateway, world.away.id, {
@@ -113,7 +113,7 @@ describe("who is let in", () => {
     expect(data.map((key: { id: string }) => key.id)).toEqual([id]);
   });
 
-  it("a link works once: of many at once one joins, and a used, guessed or expired one is answered alike", async () => {
+  it("joins with a link that works once: one of many simultaneous uses wins; used, guessed and expired links get the same answer", async () => {
     const email = freshEmail();
     const { token, userId } = await invited(email);
     const race = await Promise.all(
@@ -155,7 +155,7 @@ describe("who is let in", () => {
     expect(member).toMatchObject({ status: "active", invitation: null, email });
   });
 
-  it("whoever is signed in joins as who they are, and their id at the invitation stays good", async () => {
+  it("who is signed in joins with that account, and the user id of the invitation stays valid", async () => {
     const { token, userId, invitation } = await invited(freshEmail(), {
       role: "admin",
       spend_caps: { daily: "3" },
@@ -197,7 +197,7 @@ describe("who is let in", () => {
     expect(codeOf(await accept({ token }, world.bob.cookie))).toEqual(gone);
   });
 
-  it("taking a removal back ends the invitation that was sent since: nobody is a member twice", async () => {
+  it("is a member only once: restoring a removed member ends an invitation sent in the meantime", async () => {
     const email = freshEmail();
     const { token, userId } = await invited(email);
     expect((await accept({ token, password: "a long password" })).status).toBe(200);
@@ -216,7 +216,7 @@ describe("who is let in", () => {
     ]);
   });
 
-  it("inviting again replaces the link and the password, and keeps the id; taking it back ends both", async () => {
+  it("gets a new link and password when invited again, under the same id; revoking the invitation ends both", async () => {
     const email = freshEmail();
     const first = await invited(email);
     const second = await invited(email, { role: "admin", name: "Guest" });
@@ -267,7 +267,7 @@ describe("who is let in", () => {
     expect(both.filter((one: { email: string }) => one.email === email)).toHaveLength(1);
   });
 
-  it("neither the token nor a password is kept as it is", async () => {
+  it("has neither token nor password stored in clear text", async () => {
     const { token, oneTime } = await invited(freshEmail());
     for (const table of ["members", "users", "auth_accounts", "audit_entries"]) {
       const rows = await world.gateway.database.query<{ text: string }>(
@@ -279,7 +279,7 @@ describe("who is let in", () => {
     }
   });
 
-  it("the link is the console's page with the token behind the #, and one of before leads there and to no other site", async () => {
+  it("gets a link to the console's page with the token behind the #; older links redirect there and to no other site", async () => {
     const { invitation, token } = await invited(freshEmail());
     const { pathname, hash } = new URL(invitation.url);
     expect([pathname, hash]).toEqual(["/join", `#${token}`]);
@@ -297,7 +297,7 @@ describe("who is let in", () => {
     expect((await accept({ token, password: "a long password" })).status).toBe(200);
   });
 
-  it("members may not invite, and nobody invites into a workspace they do not see", async () => {
+  it("is invited by admins only, and only into workspaces that they see", async () => {
     const body = { email: freshEmail(), role: "admin" };
     const path = `/workspaces/${world.home.id}/members`;
     expect(codeOf(await world.mem.call("POST", path, body))).toEqual([

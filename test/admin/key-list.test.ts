@@ -27,7 +27,7 @@ const names = async (query: string, who: "ann" | "mem" | "bob" = "ann"): Promise
 };
 
 describe("the list of keys", () => {
-  it("finds part of a name, signs taken as they are, the last four and the id; nothing foreign", async () => {
+  it("finds keys by part of the name, taken literally, by the last four characters and by id, and only the reader's own", async () => {
     expect(await names("q=ALPHA")).toEqual(["Alpha 100%"]);
     expect(await names("q=0%25")).toEqual(["Alpha 100%"]);
     expect(await names("q=_")).toEqual(["beta_x"]);
@@ -39,7 +39,7 @@ describe("the list of keys", () => {
       expect((await world.ann.call("GET", `/keys?q=${q}`)).status).toBeLessThan(500);
   });
 
-  it("sorts by name, by what was used last, by spend and by the nearest cap, page by page", async () => {
+  it("sorts by name, last use, spend and nearest cap, page by page", async () => {
     await expect.poll(() => names("sort=spend")).toEqual(["Alpha 100%", "beta_x", "gamma"]);
     expect(await names("sort=cap")).toEqual(["beta_x", "Alpha 100%", "gamma"]);
     expect(await names("sort=name")).toEqual(["Alpha 100%", "beta_x", "gamma"]);
@@ -62,7 +62,7 @@ describe("the list of keys", () => {
     expect((await world.ann.call("GET", "/keys?sort=key_prefix")).status).toBe(400);
   });
 
-  it("says whose each key is", async () => {
+  it("shows the owner of each key", async () => {
     const { json } = await world.ann.call("GET", `/keys/${made["gamma"]!.id}`);
     expect(json.owner_email).toBe("mem@example.com");
   });
@@ -77,7 +77,7 @@ describe("a preview of routing", () => {
   const shown = async (body: object) =>
     world.must(await preview({ key_id: made["gamma"]!.id, model, ...body }));
 
-  it("is the plan that the call then gets", async () => {
+  it("is the plan that the next call gets", async () => {
     const { json } = await world.ann.call(
       "GET",
       `/requests/${await world.chat(made["gamma"]!.key)}`,
@@ -88,7 +88,7 @@ describe("a preview of routing", () => {
     expect(await shown({ entry_point: "chat_completions" })).toEqual(await shown({}));
   });
 
-  it("goes by settings that are not saved, and saves none", async () => {
+  it("uses the settings in the request and saves none of them", async () => {
     const { plan: before } = await shown({ model: several });
     expect(before.order.length).toBeGreaterThan(1);
     const last = before.order.at(-1).split("/")[0];
@@ -117,7 +117,7 @@ describe("a preview of routing", () => {
     expect(json.routing.mode).toBe("follow");
   });
 
-  it("is nobody's who may not read the key, or the workspace", async () => {
+  it("is refused to users who may not read the key or the workspace", async () => {
     expect((await preview({ key_id: made["Alpha 100%"]!.id, model })).status).toBe(404);
     expect((await preview({ key_id: made["gamma"]!.id, model }, "bob")).status).toBe(404);
     expect((await preview({ workspace_id: world.home.id, model }, "bob")).status).toBe(404);
@@ -126,7 +126,7 @@ describe("a preview of routing", () => {
     expect((await preview(both)).status).toBe(404);
   });
 
-  it("refuses what is no question, and what is too much of one", async () => {
+  it("refuses incomplete, unknown and oversized input, naming the field", async () => {
     const key_id = made["gamma"]!.id;
     for (const [body, param] of [
       [{ model }, "key_id"],

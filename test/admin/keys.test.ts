@@ -47,7 +47,7 @@ describe("keys", () => {
     expect([back.status, back.json.error.code]).toEqual([409, "conflict"]);
   });
 
-  it("KEY-03 KEY-06: a key without a name is refused, and each key tells who made it", async () => {
+  it("KEY-03 KEY-06: a key without a name is refused, and each key shows its creator", async () => {
     for (const name of [undefined, "", "   "]) {
       const body = { workspace_id: gateway.workspaceId, name };
       const refused = await gateway.admin("POST", "/keys", body);
@@ -61,7 +61,7 @@ describe("keys", () => {
     for (const { created_by } of data) expect(created_by).toMatch(/^(user_\w+|admin_token)$/);
   });
 
-  it("routing is checked: words, tiers, providers that exist; a body that is no object is refused", async () => {
+  it("routing with an unknown word, tier, provider or field is refused, and so is a body that is not an object", async () => {
     const { id } = (
       await gateway.admin("POST", "/keys", { workspace_id: gateway.workspaceId, name: "routed" })
     ).json;
@@ -85,7 +85,7 @@ describe("keys", () => {
     expect(list.json.error.code).toBe("invalid_json");
   });
 
-  it("ROUTE-08 T78: routing that names a provider which has left the configuration can be sent back, at every layer; a new one cannot be named", async () => {
+  it("ROUTE-08 T78: routing that names a removed provider can be sent back unchanged at every layer; it cannot be newly set", async () => {
     const { json: organization } = await gateway.admin("POST", "/organizations", {
       name: "Of old",
     });

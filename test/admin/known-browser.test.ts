@@ -42,7 +42,7 @@ const browserOf = (answer: Answer): string =>
     .join("; ");
 const closeBy = (email: string) => times(11, () => signIn(email, "a guess"));
 
-it("a stranger's guesses close an account for strangers, and its owner's browser gets in", async () => {
+it("a stranger's guesses lock an account for strangers, and its owner's known browser still signs in", async () => {
   const { email } = world.ann;
   const known = browserOf(await signIn(email, password));
   expect(await closeBy(email)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
@@ -52,7 +52,7 @@ it("a stranger's guesses close an account for strangers, and its owner's browser
   );
 });
 
-it("a known browser has ten guesses of its own, and then it is closed too", async () => {
+it("a known browser has ten guesses of its own, and is then locked too", async () => {
   const { email } = world.ann;
   const known = browserOf(await signIn(email, password));
   await closeBy(email);
@@ -63,7 +63,7 @@ it("a known browser has ten guesses of its own, and then it is closed too", asyn
   expect(await statusOf(signIn(email, password))).toBe(200);
 });
 
-it("a browser that knows one user gives no guess at another of the same address, nor of another address", async () => {
+it("a browser known for one user gets no extra guesses at another user, with the same address or another one", async () => {
   const email = guests.freshEmail();
   const [first, second] = [await guests.invited(email), await guests.invited(email, {}, "bob")];
   const accept = (token: string, secret: string) => guests.accept({ token, password: secret });
@@ -76,7 +76,7 @@ it("a browser that knows one user gives no guess at another of the same address,
   expect(await statusOf(signIn(world.ann.email, password, known))).toBe(429);
 });
 
-it("browsers that knew an old password, are altered or are over are strangers", async () => {
+it("a browser cookie from before a password change, altered or expired gives no privilege", async () => {
   const email = guests.freshEmail();
   const { token } = await guests.invited(email);
   const joined = await guests.accept({ token, password: "the first password" });
@@ -126,7 +126,7 @@ async function flood(): Promise<{ end: () => Promise<void> }> {
   };
 }
 
-it("strangers who try passwords without end take their own turns, and leave one to browsers that are known", async () => {
+it("a flood of sign-ins by strangers uses up only their own slots; a known browser still signs in", async () => {
   const { email } = world.ann;
   const known = browserOf(await signIn(email, password));
   const { end } = await flood();
@@ -136,7 +136,7 @@ it("strangers who try passwords without end take their own turns, and leave one 
   expect(await statusOf(signIn(email, password))).toBe(200);
 });
 
-it("a password that had no turn to be looked at was no wrong one", async () => {
+it("a sign-in refused for lack of a slot does not count as a wrong password", async () => {
   const { email } = world.ann;
   const { end } = await flood();
   expect(await times(12, () => signIn(email, "a guess"))).toEqual(Array<number>(12).fill(503));
@@ -144,7 +144,7 @@ it("a password that had no turn to be looked at was no wrong one", async () => {
   expect(await closeBy(email)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
 });
 
-it("the cookie goes to sign-ins alone, opens nothing, and is not left where the browser is to forget", async () => {
+it("the browser cookie is sent to /auth only, opens nothing, and is not set for a session that is not remembered", async () => {
   const { email } = world.ann;
   const signedIn = await signIn(email, password);
   const set = signedIn.headers.getSetCookie().find((one) => one.startsWith("tollgate.browser="));
@@ -158,7 +158,7 @@ it("the cookie goes to sign-ins alone, opens nothing, and is not left where the 
   expect([oneTime.status, browserOf(oneTime)]).toEqual([200, ""]);
 });
 
-it("a stranger keeps nobody from changing their password or accepting an invitation", async () => {
+it("guesses by strangers stop neither a password change nor the acceptance of an invitation", async () => {
   const email = guests.freshEmail();
   const { token } = await guests.invited(email);
   await closeBy(email);
@@ -168,7 +168,7 @@ it("a stranger keeps nobody from changing their password or accepting an invitat
   expect(await statusOf(guests.post("/auth/change-password", change, cookieOf(joined)))).toBe(200);
 });
 
-it("a browser that came over HTTPS gets cookies for HTTPS alone, whoever took TLS off on the way", async () => {
+it("a browser that came over HTTPS gets Secure cookies, even behind a proxy that ends TLS", async () => {
   const { email } = world.ann;
   const { host } = new URL(world.gateway.url);
   const sent = async (path: string, body: object, headers: Record<string, string>) => {

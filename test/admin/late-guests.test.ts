@@ -14,7 +14,7 @@ rememberDerivations();
 
 const weekMs = 7 * 24 * 60 * 60_000;
 
-describe("an invitation that is over", () => {
+describe("an expired invitation", () => {
   let world: World;
   // Sessions expire by the system's clock.
   const clock = manualClock(Date.now() - 10 * weekMs);
@@ -49,7 +49,7 @@ describe("an invitation that is over", () => {
     return guest;
   }
 
-  it("personal tokens that came of it end where the invitation is replaced", async () => {
+  it("loses the personal tokens that its late guest made, once it is replaced", async () => {
     const { email, userId, cookie } = await lateGuest();
     const made = await post("/tokens", { name: "late" }, cookie);
     const me = () => call(world.gateway.url, "GET", "/me", { token: made.json.token });
@@ -60,7 +60,7 @@ describe("an invitation that is over", () => {
     expect((await me()).status).toBe(401);
   });
 
-  it("whoever has joined another workspace since is not given another password by inviting them again", async () => {
+  it("sets no new password for a guest who has since joined another workspace, when they are invited again", async () => {
     const { email, userId, cookie } = await lateGuestElsewhere();
     const again = await invited(email, { password: "what the admin knows" });
     expect(again.userId).not.toBe(userId);
@@ -74,7 +74,7 @@ describe("an invitation that is over", () => {
     expect((await withCookie(cookie, `/workspaces/${world.home.id}`)).status).toBe(404);
   });
 
-  it("nor is whoever joins another workspace while they are invited again", async () => {
+  it("sets no new password for a guest who joins another workspace while they are invited again", async () => {
     const { email, userId, cookie } = await lateGuest();
     const { token, invitation } = await invited(freshEmail(), {}, "bob");
     const both = await world.gateway.database.transaction(async (tx) => {
@@ -99,7 +99,7 @@ describe("an invitation that is over", () => {
     expect(await workspacesOf(cookie)).toEqual([world.away.id]);
   });
 
-  it("whoever has joined another workspace since stays there when it is taken back", async () => {
+  it("can be revoked without removing its guest from another workspace that they joined since", async () => {
     const { invitation, cookie } = await lateGuestElsewhere();
     const path = `/workspaces/${world.home.id}/invitations/${invitation.id}`;
     expect((await world.ann.call("DELETE", path)).status).toBeLessThan(300);

@@ -11,7 +11,7 @@ afterAll(() => world.gateway.close());
 it.each([
   ["/workspaces", "id"],
   ["/organizations", "organizationId"],
-] as const)("GET %s has the reader's own", async (path, place) => {
+] as const)("GET %s lists only the reader's own", async (path, place) => {
   const { home, away, root, ann, mem, bob, must } = world;
   const seen = async (by: typeof root) => {
     const { data } = must(await by.call("GET", `${path}?limit=100`));

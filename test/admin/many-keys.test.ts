@@ -12,7 +12,7 @@ import { describeDatabase, silentLog } from "../support/postgres.ts";
 const keys = 2_500;
 
 describeDatabase("a member with many keys", (open) => {
-  it("T70: is removed with all of them, and restored with all of them", async () => {
+  it("T70: a member with thousands of keys is removed and restored with all of them", async () => {
     const real = await open();
     let statements = 0;
     const counted = (on: Queryable): Queryable => ({

@@ -116,12 +116,12 @@ describe("the matrix of rights", () => {
   });
   afterAll(() => world.gateway.close());
 
-  it("names every action there is", () => {
+  it("names every action", () => {
     expect(Object.keys(meant).sort()).toEqual(Object.keys(rights).sort());
   });
 
   it.each(Object.keys(meant) as Action[])(
-    "VIS-01 VIS-02 VIS-04 KEY-18: %s, in every role, of every relation",
+    "VIS-01 VIS-02 VIS-04 KEY-18: %s gives the intended result for every role and every relation to the object",
     async (action) => {
       const decided = await signs(
         action,
@@ -136,7 +136,7 @@ describe("the matrix of rights", () => {
     },
   );
 
-  it("an answer to a foreign object takes no other time than one to a missing object", async () => {
+  it("takes the same time for a foreign object as for a missing one", async () => {
     const { id } = world.must(
       await world.bob.call("POST", "/keys", { workspace_id: world.away.id, name: "far" }),
     );

@@ -31,7 +31,7 @@ describe("keys of members", () => {
     return body.error?.code ?? answer.status;
   };
 
-  it("a removal is taken back within ten minutes, once: role, caps and the keys that stopped with it", async () => {
+  it("a removal can be undone once, within ten minutes, with role, caps and the keys that it disabled", async () => {
     const person = await newMember(world.gateway, world.home.id, {
       email: "slip@example.com",
       role: "member",
@@ -71,7 +71,7 @@ describe("keys of members", () => {
     expect(world.must(await restore(world.ann)).enabled_keys).toEqual([]);
   });
 
-  it("KEY-07 T78: what they read of a key, or an admin of a workspace, can be sent back as it is; nothing is loosened by that", async () => {
+  it("KEY-07 T78: a member or workspace admin can send back a key exactly as they read it; nothing is loosened by that", async () => {
     const settings = {
       spend_caps: { total: "9", daily: "3", hard: true },
       model_allowlist: ["sandbox/chat", "gone/model"],
@@ -113,7 +113,7 @@ describe("keys of members", () => {
     expect(same.json).toMatchObject(echoOf(place, fields));
   });
 
-  it("VIS-02: what somebody made in a workspace that they have left is theirs no more", async () => {
+  it("VIS-02: a member who left a workspace no longer sees or changes the keys that they made there", async () => {
     const person = await newMember(world.gateway, world.home.id, {
       email: "left@example.com",
       role: "member",
@@ -131,7 +131,7 @@ describe("keys of members", () => {
   });
 
   it.each(["POST /keys", "POST /keys/{id}/enable"])(
-    "T70: who is being removed gets no key that works meanwhile: %s",
+    "T70: a member gets no working key while they are being removed: %s",
     async (asked) => {
       const { database } = world.gateway;
       const email = `${asked.replaceAll(/\W/g, "")}@example.com`;
@@ -159,7 +159,7 @@ describe("keys of members", () => {
     },
   );
 
-  it("who was removed before somebody else is restored too", async () => {
+  it("each of several removed members can be restored", async () => {
     const paths: string[] = [];
     for (const name of ["first", "second"]) {
       const email = `${name}-slip@example.com`;
@@ -171,7 +171,7 @@ describe("keys of members", () => {
       expect((await world.ann.call("POST", `${path}/restore`, {})).status).toBe(201);
   });
 
-  it("a key that an admin makes for a member is the member's: list, caps, spend and usage, with their address", async () => {
+  it("a key that an admin makes for a member belongs to the member: in lists, caps, spend and usage", async () => {
     const { id, key } = await newKey(world.ann, { user_id: world.mel.userId });
     const record = world.must(await world.mel.call("GET", `/keys/${id}`));
     expect(record.created_by).toBe(world.mel.userId);
@@ -270,7 +270,7 @@ describe("keys of members", () => {
     },
   );
 
-  it("what a member set of their own key they may change and clear, also after an admin changed something else", async () => {
+  it("a member may change and clear their own key's settings, also after an admin changed other ones", async () => {
     const { id } = await newKey(world.mem, limits);
     const path = `/keys/${id}`;
     world.must(await world.ann.call("PATCH", path, { name: "renamed" }));
@@ -285,7 +285,7 @@ describe("keys of members", () => {
     expect(codeOf(lifted)).toEqual(refused);
   });
 
-  it("VIS-01 KEY-11 T73: a temporary value goes to who may see the key, calls on its bill and within its limits, opens nothing else, and ends with it", async () => {
+  it("VIS-01 KEY-11 T73: a temporary value is given to users who see the key, is billed and limited as the key, opens nothing else, and ends with it", async () => {
     const { id } = await newKey(world.mem);
     const path = `/keys/${id}/temporary`;
     for (const person of [world.mel, world.bob])

@@ -28,14 +28,14 @@ it.each([
   [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "must be an existing time, such as"],
   [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "must be in the future, or null"],
   [{ user_id: "user_none" }, "user_id", "must be the id of a member of the workspace."],
-])("POST /keys with %j", async (wrong, param, said) => {
+])("POST /keys with %j names the field and says what is allowed", async (wrong, param, said) => {
   const body = { workspace_id: gateway.workspaceId, name: "x", ...wrong };
   const { status, json } = await gateway.admin("POST", "/keys", body);
   expect({ status, param: json.error.param }).toEqual({ status: 400, param });
   expect(json.error.message).toContain(said);
 });
 
-it("a record that is sent back as it was read: the first field that cannot be changed, and those that can", async () => {
+it("an object sent back as it was read is refused with the first field that cannot be changed and the list of those that can", async () => {
   for (const kind of ["keys", "workspaces", "organizations"]) {
     const { json: read } = await gateway.admin("GET", `/${kind}`);
     const [record] = read.data;
@@ -53,12 +53,15 @@ it("a record that is sent back as it was read: the first field that cannot be ch
 it.each([
   [5, "`credentials.0.id` must be a string"],
   ["a\0b", "`credentials.0.id` has U+0000 or half of a surrogate pair"],
-])("a place in a list has one form, whatever is wrong there: %j", async (id, said) => {
-  const body = { credentials: [{ id, api_key: "k" }] };
-  const { status, json } = await gateway.admin("POST", "/providers", body);
-  expect({ status, param: json.error.param }).toEqual({ status: 400, param: "credentials.0.id" });
-  expect(json.error.message).toContain(said);
-});
+])(
+  "an error in a list names its place in the same form for every mistake: %j",
+  async (id, said) => {
+    const body = { credentials: [{ id, api_key: "k" }] };
+    const { status, json } = await gateway.admin("POST", "/providers", body);
+    expect({ status, param: json.error.param }).toEqual({ status: 400, param: "credentials.0.id" });
+    expect(json.error.message).toContain(said);
+  },
+);
 
 it.each([
   ["/keys", { workspace_id: "ws_none", name: "x" }, "workspace_id"],
@@ -67,7 +70,7 @@ it.each([
   ["/erasures", { person: "nobody@example.com", dry_run: true }, "person"],
   ["/routing/preview", { workspace_id: "ws_none", model: "sandbox/chat" }, "workspace_id"],
   ["/routing/preview", { key_id: "key_none", model: "sandbox/chat" }, "key_id"],
-])("POST %s with %j: 404 names the field whose id there is not", async (path, body, param) => {
+])("POST %s with %j: 404 names the field with the unknown id", async (path, body, param) => {
   const { status, json } = await gateway.admin("POST", path, body);
   expect({ status, param: json.error.param }).toEqual({ status: 404, param });
 });
@@ -85,20 +88,23 @@ it.each([
   "/webhook_deliveries",
   "/workspaces/<id>/ledger",
   "/workspaces/<id>/members",
-])("a cursor that no page of %s gave is refused, and begins no list anew", async (list) => {
-  const path = list.replace("<id>", gateway.workspaceId);
-  const ofOther = `audit_${"0".repeat(26)}`;
-  const others = list === "/audit" ? [ofOther.replace("audit", "key")] : [ofOther];
-  for (const cursor of ["garbage", "entry_1", "%20", "", ...others]) {
-    const asked = `${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}`;
-    const { status, json } = await gateway.admin("GET", asked);
-    expect({ asked, status, param: json.error?.param }).toEqual({
-      asked,
-      status: 400,
-      param: "cursor",
-    });
-  }
-});
+])(
+  "a cursor that no page of %s returned is refused and does not restart the list",
+  async (list) => {
+    const path = list.replace("<id>", gateway.workspaceId);
+    const ofOther = `audit_${"0".repeat(26)}`;
+    const others = list === "/audit" ? [ofOther.replace("audit", "key")] : [ofOther];
+    for (const cursor of ["garbage", "entry_1", "%20", "", ...others]) {
+      const asked = `${path}${path.includes("?") ? "&" : "?"}cursor=${cursor}`;
+      const { status, json } = await gateway.admin("GET", asked);
+      expect({ asked, status, param: json.error?.param }).toEqual({
+        asked,
+        status: 400,
+        param: "cursor",
+      });
+    }
+  },
+);
 
 it.each([
   ["/keys?limt=5", 'There is no field `limt` here; did you mean "limit"?'],
@@ -118,7 +124,7 @@ it.each([
   ["/requests?status=bad", "`status` must be one or more of these, separated by commas: succeeded"],
   ["/keys?cursor=x", "`cursor` must be the `next_cursor` of an earlier page of this list."],
   ["/search?q=x", "`q` does not fit: At least two characters"],
-])("GET %s", async (path, said) => {
+])("GET %s with a wrong parameter says what is right", async (path, said) => {
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);
   expect(json.error.message).toContain(said);
@@ -147,7 +153,7 @@ it.each([
   expect(json.error.message).toContain(said);
 });
 
-it("a name has 200 characters, whatever each takes", async () => {
+it("a name has at most 200 characters, counted as characters and not as bytes", async () => {
   const make = (name: string) =>
     gateway.admin("POST", "/keys", { workspace_id: gateway.workspaceId, name });
   expect(await make("😀".repeat(200))).toMatchObject({ status: 201 });
@@ -156,7 +162,7 @@ it("a name has 200 characters, whatever each takes", async () => {
   expect(json.error.message).toBe("`name` must have at most 200 characters.");
 });
 
-it("POST /workspaces/{id}/members with a short password: how long it must be", async () => {
+it("POST /workspaces/{id}/members with a short password says how long it must be", async () => {
   const body = { email: "ann@example.com", role: "member", password: "short" };
   const path = `/workspaces/${gateway.workspaceId}/members`;
   const { status, json } = await gateway.admin("POST", path, body);
@@ -164,14 +170,14 @@ it("POST /workspaces/{id}/members with a short password: how long it must be", a
   expect(json.error.message).toContain("`password` does not fit: At least 8 characters.");
 });
 
-it("POST /providers with a vendor that is misspelt: the one that is meant, and a question ends in its mark", async () => {
+it("POST /providers with a misspelt vendor suggests the right one, and the message ends in the question mark", async () => {
   const body = { id: "x", vendor: "mistrl", api_key: "sk-1" };
   const { status, json } = await gateway.admin("POST", "/providers", body);
   expect({ status, param: json.error.param }).toEqual({ status: 400, param: "vendor" });
   expect(json.error.message).toMatch(/; did you mean "mistral"\?$/);
 });
 
-it("what must have a form says which: of no field is only its pattern told", () => {
+it("every field with a pattern has a description for its error message", () => {
   const bare: string[] = [];
   const look = (node: unknown, place: string): void => {
     if (typeof node !== "object" || node === null) return;

@@ -37,7 +37,7 @@ describe("two nodes", () => {
   /** The next call on each node; first on the node that made the change. */
   const next = async (key: string) => [await callWith(one, key), await callWith(other, key)];
 
-  it("T73 KEY-11: disabling, enabling, caps, allowlists of all layers and a revoke made on one node hold for the next call on both", async () => {
+  it("T73 KEY-11: disabling, enabling, caps, allowlists of all layers and a revocation on one node apply to the next call on both", async () => {
     const made = must(
       await one.admin("POST", "/keys", { workspace_id: one.workspaceId, name: "both" }),
     );
@@ -77,7 +77,7 @@ describe("two nodes", () => {
     expect([enabled.status, enabled.json.error.code]).toEqual([409, "conflict"]);
   });
 
-  it("T78: what was changed is still so after a restart, and on a node that starts later", async () => {
+  it("T78: a change survives a restart, and a node that starts later has it", async () => {
     const path = `/workspaces/${one.workspaceId}`;
     const patch = {
       name: "Renamed",
@@ -93,7 +93,7 @@ describe("two nodes", () => {
   });
 
   it.each(["listens", "lost its listening connection a moment ago"])(
-    "a node that never confirms a change delays it by a second, no more, where the one that was asked %s",
+    "a node that never confirms a change delays it by about a second, where the changing node %s",
     async (asked) => {
       const deaf = new Client({
         connectionString: databaseUrl,
@@ -118,7 +118,7 @@ describe("two nodes", () => {
     },
   );
 
-  it("the generated admin token is the same on nodes that share a master key, and only its file tells it", async () => {
+  it("nodes that share a master key generate the same admin token, and store it only in its file", async () => {
     const empty = await (await sharedPostgres()).createDatabase();
     const environment = {
       TOLLGATE_MASTER_KEY: randomBytes(32).toString("base64"),

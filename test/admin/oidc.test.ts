@@ -46,7 +46,7 @@ const ann: Claims = {
   name: "Ann",
 };
 
-it("a member signs in with the identity provider, and has their role; again, as the same user", async () => {
+it("a member signs in with the identity provider in their role, and the next time as the same user", async () => {
   const first = await signIn(ann);
   expect(first.location).toMatch(/\/$/);
   const known = await me(first.cookie);
@@ -66,7 +66,7 @@ it.each([
   [["client_secret_post", "client_secret_basic"]],
   [["client_secret_post"]],
 ])(
-  "the client shows its secret as the provider's discovery document names it: %j",
+  "the client authenticates with a method that the provider's discovery document names: %j",
   async (methods) => {
     const other = await startIdentityProvider(client, { methods });
     const there = await startAdminGateway({ config: configOf(other) });
@@ -83,7 +83,7 @@ it.each([
   },
 );
 
-it("an identity provider that does not answer keeps nobody from signing in with a password, and is asked again", async () => {
+it("while the identity provider does not answer, passwords still work and its own sign-in answers 404", async () => {
   const gone = await startIdentityProvider(client);
   await gone.close();
   const there = await startAdminGateway({ config: configOf(gone) });
@@ -102,14 +102,14 @@ it("an identity provider that does not answer keeps nobody from signing in with 
   }
 });
 
-it("an address that only the userinfo endpoint has is as good as one in the token", async () => {
+it("an address from the userinfo endpoint counts like one in the token, if it is verified", async () => {
   const { cookie } = await signIn(ann, { bare: true });
   expect((await me(cookie)).json).toMatchObject({ name: "ann@example.com" });
   const eve = { ...ann, sub: "idp-eve", email: "ann@example.com", email_verified: false };
   expect((await me((await signIn(eve, { bare: true })).cookie)).status).toBe(401);
 });
 
-it("a first sign-in in several tabs at once is one: all of them are in, as the same user", async () => {
+it("several first sign-ins at once, in different tabs, succeed as the same user", async () => {
   for (const name of ["una", "ugo", "uli"]) {
     const body = { email: `${name}@example.com`, role: "member" } as const;
     const { userId } = await newMember(gateway, gateway.workspaceId, body);
@@ -120,7 +120,7 @@ it("a first sign-in in several tabs at once is one: all of them are in, as the s
   }
 });
 
-it("the first sign-in with the identity provider ends the password that somebody else knows, and what came of it", async () => {
+it("the first sign-in with the identity provider ends an earlier password with its sessions and tokens", async () => {
   const body = { email: "joe@example.com", role: "member" } as const;
   const planted = await newMember(gateway, gateway.workspaceId, body);
   const withPassword = () => passwordSignIn(gateway, body.email, password);
@@ -146,7 +146,7 @@ it("the first sign-in with the identity provider ends the password that somebody
   expect((await gateway.admin("GET", ended)).json.data).toHaveLength(1);
 });
 
-it("a verified address accepts its open invitations, of every organization; one that is not verified accepts nothing", async () => {
+it("a verified address accepts its open invitations of every organization; an unverified address accepts none", async () => {
   const { id: far } = (await gateway.admin("POST", "/workspaces", { name: "far" })).json;
   const invite = (workspaceId: string) =>
     gateway.admin("POST", `/workspaces/${workspaceId}/members`, {
@@ -182,7 +182,7 @@ it("a verified address accepts its open invitations, of every organization; one 
   });
 });
 
-it("whoever was not added as a member is nobody here, whatever the provider says", async () => {
+it("a user who was not added as a member cannot sign in, whatever the provider says", async () => {
   const { location, cookie } = await signIn({ ...ann, sub: "idp-2", email: "eve@example.com" });
   expect(location).toContain("error=");
   expect((await me(cookie)).status).toBe(401);
@@ -190,7 +190,7 @@ it("whoever was not added as a member is nobody here, whatever the provider says
   expect(rows).toEqual([]);
 });
 
-it("whoever has left, or did not accept in time, before the provider first vouched for them is nobody here", async () => {
+it("a user who was removed or let the invitation expire before their first sign-in with the provider cannot sign in", async () => {
   const members = `/workspaces/${gateway.workspaceId}/members`;
   const email = "kim@example.com";
   const { userId } = await newMember(gateway, gateway.workspaceId, { email, role: "admin" });
@@ -211,7 +211,7 @@ it("whoever has left, or did not accept in time, before the provider first vouch
   }
 });
 
-it("a token that the provider did not sign, and a callback of somebody else's sign-in, are refused", async () => {
+it("a token that the provider did not sign, and the callback of another browser's sign-in, are refused", async () => {
   const forged = await signIn(ann, { forged: true });
   expect(forged.location).toContain("error");
   expect((await me(forged.cookie)).status).toBe(401);
@@ -220,12 +220,12 @@ it("a token that the provider did not sign, and a callback of somebody else's si
   expect((await me(stolen.cookie)).status).toBe(401);
 });
 
-it("whoever only begins to sign in writes nothing", async () => {
+it("starting a sign-in without finishing it writes nothing to the database", async () => {
   await signIn(ann, { state: "none" });
   expect(await gateway.database.query("select 1 from auth_verifications")).toEqual([]);
 });
 
-it("the same id at another identity provider is another person, and those of before stay who they are", async () => {
+it("the same id at another identity provider is another user, and existing users keep their accounts", async () => {
   const known = (await me((await signIn(ann)).cookie)).json;
   // As stored before issuers were.
   await gateway.database.query(

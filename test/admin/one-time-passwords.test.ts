@@ -24,7 +24,7 @@ describe("passwords and invitations", () => {
     clock,
   );
 
-  it("the password of an account with the address joins with that account; guesses at it are counted", async () => {
+  it("an invitation is accepted with the password of an account with its address, and guesses at that password are counted", async () => {
     const email = freshEmail();
     const before = await newMember(world.gateway, world.away.id, { email, role: "member" });
     const { token } = await invited(email);
@@ -49,7 +49,7 @@ describe("passwords and invitations", () => {
     clock.advance(10 * 60_000);
   });
 
-  it("signing in as one user of an address makes no room for guesses at another", async () => {
+  it("signing in as one user of an address does not reset the count of guesses at another user", async () => {
     const email = freshEmail();
     await newMember(world.gateway, world.home.id, { email, role: "member" });
     const own = await invited(email, {}, "bob");
@@ -64,7 +64,7 @@ describe("passwords and invitations", () => {
     clock.advance(10 * 60_000);
   });
 
-  it("a password that somebody else set works once, and its session may only change it", async () => {
+  it("a password that another person set works once, and its session may only change it", async () => {
     const email = freshEmail();
     const { oneTime, userId, invitation } = await invited(email);
     const both = await Promise.all([1, 2, 3].map(() => signIn(world.gateway, email, oneTime)));
@@ -103,7 +103,7 @@ describe("passwords and invitations", () => {
     expect(entry).toMatchObject({ action: "password.change", actor: { name: email } });
   });
 
-  it("a password that the admin token set is the member's own: signing in accepts, and makes a token", async () => {
+  it("a password that the admin token set is the member's own: signing in accepts the invitation, and may make tokens", async () => {
     const members = `/workspaces/${world.home.id}/members`;
     const add = (email: string, more: object) =>
       world.gateway.admin("POST", members, { email, role: "member", ...more });
@@ -148,7 +148,7 @@ describe("passwords and invitations", () => {
     });
   });
 
-  it("one password that the admin token set in several workspaces is one person's: signing in joins them all as one user", async () => {
+  it("the same password, set by the admin token in several workspaces, signs in to all of them as one user", async () => {
     const add = async (email: string, place: { readonly id: string }) => {
       const path = `/workspaces/${place.id}/members`;
       const { json } = await world.gateway.admin("POST", path, { email, role: "member", password });
@@ -191,7 +191,7 @@ describe("passwords and invitations", () => {
     expect(await opened(last)).toEqual({ userId: lastId, workspaces: both });
   });
 
-  it("a password that the admin token set gives nothing once its invitation is over or taken back", async () => {
+  it("a password that the admin token set stops working once its invitation expires or is revoked", async () => {
     const members = `/workspaces/${world.home.id}/members`;
     const email = freshEmail();
     const { invitation } = (
@@ -206,7 +206,7 @@ describe("passwords and invitations", () => {
     expect((await signIn(world.gateway, email, password)).status).toBe(401);
   });
 
-  it("a session opened with the one-time password stays shut when the invitation is accepted by its link", async () => {
+  it("a session opened with the one-time password ends when the invitation is accepted by its link", async () => {
     const email = freshEmail();
     const { token, oneTime } = await invited(email);
     const planted = cookieOf(await signIn(world.gateway, email, oneTime));
@@ -221,7 +221,7 @@ describe("passwords and invitations", () => {
     expect((await signIn(world.gateway, email, "the person's own")).status).toBe(200);
   });
 
-  it("a one-time password that somebody chooses is then their own, and joins no other invitation's user", async () => {
+  it("a one-time password of another invitation, chosen as the user's own, does not join that invitation's user", async () => {
     const email = freshEmail();
     const home = await invited(email);
     const away = await invited(email, {}, "bob");
@@ -231,7 +231,7 @@ describe("passwords and invitations", () => {
     expect((await read(away.token)).status).toBe(200);
   });
 
-  it("an invitation that was not accepted in time gives nothing to whoever signed in with its one-time password", async () => {
+  it("a user who signed in with a one-time password, but after the invitation expired, gets no workspace", async () => {
     const email = freshEmail();
     const { oneTime } = await invited(email, { role: "admin" });
     const weekMs = 7 * 24 * 60 * 60_000;

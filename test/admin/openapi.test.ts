@@ -46,7 +46,7 @@ describe("the management API as described", () => {
   const order = ({ method, path }: Target) =>
     path.endsWith("/restore") ? 2 : Number(method === "DELETE" || path.endsWith("/revoke"));
 
-  it("every example is answered as described, and so is the same without a credential", async () => {
+  it("every example gets the described answer, and the described 401 without a credential", async () => {
     const sorted = managed.toSorted((one, other) => order(one) - order(other));
     for (const target of sorted.filter(({ path }) => mine.test(path))) {
       const at = `${target.method} ${target.path}`;

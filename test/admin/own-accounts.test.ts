@@ -38,7 +38,7 @@ async function guest(role: "admin" | "member" = "member"): Promise<Person> {
   return newMember(world.gateway, world.home.id, { email, role });
 }
 
-describe("sessions of one's own", () => {
+describe("the sessions of a user", () => {
   interface Session {
     id: string;
     current: boolean;
@@ -58,7 +58,7 @@ describe("sessions of one's own", () => {
     return cookieOf(answer);
   };
 
-  it("are listed with where they were opened, and end one by one or all but the one that asks", async () => {
+  it("are listed with address and browser, and end one by one or all but the current one", async () => {
     const me = await guest();
     const [phone, desk] = [await opened(me.email), await opened(me.email)];
     const sessions = await listed(desk);
@@ -90,7 +90,7 @@ describe("sessions of one's own", () => {
     expect(new Set(ended)).toEqual(new Set([1, 2]));
   });
 
-  it("nobody sees or ends those of somebody else, not even an organization admin", async () => {
+  it("are hidden from every other user and cannot be ended by them, not even by an organization admin", async () => {
     const me = await guest();
     const [{ id }] = (await listed(me.cookie)) as [Session];
     for (const other of [world.root, world.ann, world.bob, world.mel]) {
@@ -110,7 +110,7 @@ describe("sessions of one's own", () => {
   });
 });
 
-describe("a new password by a link", () => {
+describe("a link that sets a new password", () => {
   const chosen = "a password that I chose";
   const pathOf = (place: { id: string }, userId: string) =>
     `/workspaces/${place.id}/members/${userId}/reset_password`;
@@ -121,7 +121,7 @@ describe("a new password by a link", () => {
   const use = (token: string, secret = chosen) =>
     post("/auth/password-resets/use", { token, password: secret });
 
-  it("is made by an admin, works once within a day, and ends sessions and tokens", async () => {
+  it("is made by an admin, works once within a day, and ends the user's sessions and tokens", async () => {
     const me = await guest();
     const made = await ask(world.ann, me.userId);
     expect(made.status).toBe(201);
@@ -152,7 +152,7 @@ describe("a new password by a link", () => {
     expect(rows).toEqual([]);
   });
 
-  it("of many who use one at once one does; replaced, expired, guessed and used ones are answered alike", async () => {
+  it("serves one of many simultaneous uses; replaced, expired, guessed and used links get the same answer", async () => {
     const me = await guest();
     const first = tokenOf(await ask(world.ann, me.userId));
     const token = tokenOf(await ask(world.ann, me.userId));
@@ -182,7 +182,7 @@ describe("a new password by a link", () => {
     expect(JSON.stringify(stored)).not.toContain(fresh.slice(7));
   });
 
-  it("is not for somebody who is in a workspace that its maker does not administer", async () => {
+  it("is refused for a member of a workspace that its maker does not administer", async () => {
     const me = await guest();
     const early = tokenOf(await ask(world.ann, me.userId));
     const { token } = await invited("joins-away@example.com", {}, "bob");
@@ -199,7 +199,7 @@ describe("a new password by a link", () => {
     expect((await use(tokenOf(made))).status).toBe(200);
   });
 
-  it("is not for another organization's member, an organization admin, oneself or somebody invited", async () => {
+  it("is refused for another organization's member, an organization admin, its maker and an invited user", async () => {
     expect(codeOf(await ask(world.ann, world.bob.userId, world.away))).toEqual(gone);
     expect(codeOf(await ask(world.ann, world.bob.userId))).toEqual(gone);
     expect(codeOf(await ask(world.mem, world.mel.userId))).toEqual(gone);
@@ -217,7 +217,7 @@ describe("a new password by a link", () => {
     expect(codeOf(await ask(world.ann, userId))).toEqual([409, "conflict"]);
   });
 
-  it("ends when its maker or the member leaves, when the role is lost, and when the password is changed", async () => {
+  it("ends when its maker or the member leaves, when its maker loses the role, and when the password is changed", async () => {
     const admin = await guest("admin");
     const link = async (by: Person, of: Person) => tokenOf(await ask(by, of.userId));
     const memberOf = (one: Person) => `/workspaces/${world.home.id}/members/${one.userId}`;
@@ -243,7 +243,7 @@ describe("a new password by a link", () => {
     expect((await signIn(world.gateway, me.email, "mine, and known to me")).status).toBe(200);
   });
 
-  it("gives nobody a password who signs in with the identity provider, but by an organization admin", async () => {
+  it("is made only by an organization admin for a user of the identity provider", async () => {
     const me = await guest();
     await world.gateway.database.query(
       `insert into auth_accounts (id, user_id, provider_id, account_id, created_at, updated_at)
@@ -254,7 +254,7 @@ describe("a new password by a link", () => {
     world.must(await ask(world.root, me.userId));
   });
 
-  it("is not used by a page of another origin, and no path of the API has a token", async () => {
+  it("is not used by a page of another origin, and no path of the API contains a token", async () => {
     const me = await guest();
     const token = tokenOf(await ask(world.ann, me.userId));
     const answer = await call(world.gateway.url, "POST", "/auth/password-resets/use", {

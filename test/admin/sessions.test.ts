@@ -52,7 +52,7 @@ describe("console sessions", () => {
     expect(after.json.error.code).toBe("invalid_credential");
   });
 
-  it("where the gateway's own address is https, the cookie goes over nothing else", async () => {
+  it("the cookie is marked Secure if the gateway's own address is HTTPS", async () => {
     const [user] = await gateway.database.query<{ id: string }>("select id from users");
     const opening = { userId: user!.id, passwordChangeRequired: false, remember: true };
     const cookieAt = async (publicUrl: string): Promise<string> => {
@@ -65,20 +65,20 @@ describe("console sessions", () => {
     expect(await cookieAt("http://gateway.example")).not.toMatch(/Secure/i);
   });
 
-  it("the ways to sign in are told to everybody, and kept by no cache", async () => {
+  it("the ways to sign in are public and never cached", async () => {
     const options = await call(gateway.url, "GET", "/auth/options");
     expect([options.status, options.json]).toEqual([200, { password: true, oidc: null }]);
     expect(options.headers.get("cache-control")).toBe("no-store");
   });
 
-  it("a wrong password and an unknown address are answered alike", async () => {
+  it("a wrong password and an unknown address get the same answer", async () => {
     const wrong = await signIn(email, "not the password");
     const unknown = await signIn("nobody@example.com", "not the password");
     expect([wrong.status, unknown.status]).toEqual([401, 401]);
     expect(wrong.text).toBe(unknown.text);
   });
 
-  it("a cookie does nothing for a page of another origin; a program without an origin may use it", async () => {
+  it("a cookie is refused for pages of another origin; a program that sends no origin may use it", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const body = { workspace_id: gateway.workspaceId, name: "from a page" };
     for (const headers of [
@@ -100,7 +100,7 @@ describe("console sessions", () => {
     expect((await withCookie(cookie, "POST", "/keys", body)).status).toBe(201);
   });
 
-  it("the Basic of a proxy in front does not keep a session out; a bearer counts before the cookie", async () => {
+  it("the Basic credential of a proxy does not shut out a session; a bearer token takes precedence over the cookie", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const basic = `Basic ${Buffer.from("proxy:secret").toString("base64")}`;
     const asked = async (headers: Record<string, string>) => {
@@ -114,7 +114,7 @@ describe("console sessions", () => {
     expect(await asked({ cookie, authorization: `Bearer ${adminToken}` })).toBe("admin_token");
   });
 
-  it("a personal token has its owner's role, ends at its time or when revoked, and makes no tokens", async () => {
+  it("a personal token has its owner's role, ends when it expires or is revoked, and cannot make tokens", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const made = await withCookie(cookie, "POST", "/tokens", {
       name: "ci",
@@ -144,7 +144,7 @@ describe("console sessions", () => {
     expect((await call(gateway.url, "GET", "/keys", { token: other.json.token })).status).toBe(401);
   });
 
-  it("KEY-01 KEY-15: no credential of the management API opens the API, and no API key or signing secret opens the management API", async () => {
+  it("KEY-01 KEY-15: no management credential opens the API, and no API key or signing secret opens the management API", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const { token } = (await withCookie(cookie, "POST", "/tokens", { name: "t" })).json;
     const body = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }] };
@@ -168,7 +168,7 @@ describe("console sessions", () => {
     expect((await call(gateway.url, "GET", "/keys")).json.error.code).toBe("missing_credential");
   });
 
-  it("a changed password signs out everybody else", async () => {
+  it("changing the password signs out all other sessions", async () => {
     const mine = cookieOf(await signIn(email, password));
     const others = cookieOf(await signIn(email, password));
     const isFirst = async (cookie: string) =>
@@ -185,7 +185,7 @@ describe("console sessions", () => {
     expect(await isFirst(cookieOf(await signIn(email, password)))).toBe(false);
   });
 
-  it("of two changes of a password at once one counts", async () => {
+  it("of two simultaneous password changes only one succeeds", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const wanted = ["the first of two at once", "the second of two at once"];
     const answers = await Promise.all(
@@ -203,7 +203,7 @@ describe("console sessions", () => {
     expect((await signIn(email, wanted[done.indexOf(false)]!)).status).toBe(401);
   });
 
-  it("a changed password ends personal tokens, unless told otherwise, and is in the audit log", async () => {
+  it("changing the password ends personal tokens unless `keep_tokens` is set, and is in the audit log", async () => {
     const newToken = async (cookie: string) =>
       (await withCookie(cookie, "POST", "/tokens", { name: "kept?" })).json.token as string;
     const change = async (keep?: boolean) => {
@@ -230,7 +230,7 @@ describe("console sessions", () => {
     expect(data[0].actor.name).toBe(email);
   });
 
-  it("ten wrong current passwords close the change and not the door of sign-ins, and a stranger changes nothing", async () => {
+  it("ten wrong current passwords block password changes but not sign-ins, and a stranger changes nothing", async () => {
     clock.advance(5 * 60_000 + 1);
     const cookie = cookieOf(await signIn(email, password));
     const change = (currentPassword: string, newPassword = "another password") =>
@@ -249,7 +249,7 @@ describe("console sessions", () => {
     expect([stranger.status, stranger.json.error.code]).toEqual([401, "missing_credential"]);
   });
 
-  it("after ten failures an account is closed for a while, to the right password too, and others are not", async () => {
+  it("after ten failures an account is blocked for a while, even with the right password; other accounts are not", async () => {
     const failures = await Promise.all(
       Array.from({ length: 12 }, () => signIn("victim@example.com", "guess")),
     );

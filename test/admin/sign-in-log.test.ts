@@ -20,7 +20,7 @@ const logged = () => {
   return { lines, log, write: signInLog(log) };
 };
 
-it("a thousand bad callbacks are one line a minute, with their number; another kind is said at once", () => {
+it("a thousand equal messages are one line a minute, with their number; a different message is logged at once", () => {
   const { lines, write } = logged();
   for (let count = 0; count < 1_000; count += 1) write("error", "State not found", {});
   write("warn", "Code not found");
@@ -33,7 +33,7 @@ it("a thousand bad callbacks are one line a minute, with their number; another k
   expect(lines.at(-1)).toEqual(["info", { count: 1_000 }, "sign-in: State not found"]);
 });
 
-it("texts that a stranger varies are bounded too, and keep no error of ours from its line", () => {
+it("messages that vary with a stranger's text are bounded too, and never suppress an error of our own", () => {
   const { lines, write } = logged();
   for (let count = 0; count < 1_000; count += 1) write("error", `Invalid callbackURL: ${count}`);
   expect(lines).toHaveLength(21);
@@ -41,7 +41,7 @@ it("texts that a stranger varies are bounded too, and keep no error of ours from
   expect(lines.at(-1)).toEqual(["error", { count: 1 }, "sign-in: Unable to get user info"]);
 });
 
-it("the reason is told: an identity provider's refusal in its own words, and an error's message, within bounds", () => {
+it("the line has the reason: an identity provider's refusal in its own words, or an error's message, both shortened", () => {
   const { lines, write } = logged();
   const refusal = { status: 401, error: "invalid_client", error_description: "basic only" };
   write("error", "", refusal);
@@ -52,7 +52,7 @@ it("the reason is told: an identity provider's refusal in its own words, and an 
   ]);
 });
 
-it("whoever calls the callback with nonsense, or has no account, is no error; a token that the provider did not sign is one", async () => {
+it("nonsense at the callback or an unknown account is not logged as an error; a token that the provider did not sign is", async () => {
   const client = { id: "tollgate", secret: "the client's secret" };
   const provider = await startIdentityProvider(client);
   const { lines, log } = logged();

@@ -7,7 +7,7 @@ import { describeDatabase } from "../support/postgres.ts";
 const windowMs = 5 * 60_000;
 
 describeDatabase("the throttle of sign-ins", (open) => {
-  it("attempts that were right after their window make no room in the next one", async () => {
+  it("a success that arrives after its window ended does not reduce the count of the next window", async () => {
     const clock = manualClock(Date.now());
     const throttle = createThrottle(await open(), clock);
     const attempt = { kind: "account", subject: "slow@example.com" } as const;
@@ -22,7 +22,7 @@ describeDatabase("the throttle of sign-ins", (open) => {
     await throttle.begin(attempt);
   });
 
-  it("an account is one however its address is typed, and another account is not it", async () => {
+  it("counts all spellings of an account together, and other accounts separately", async () => {
     const throttle = createThrottle(await open(), manualClock(Date.now()));
     const of = (subject: string) => ({ kind: "account", subject }) as const;
     for (let failure = 0; failure < 10; failure += 1) await throttle.begin(of("Ann@Example.com"));

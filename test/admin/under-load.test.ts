@@ -149,7 +149,7 @@ describe("two gateways under load", () => {
   };
 
   it.each(Object.keys(changes).map((name, index) => [name, index] as const))(
-    "KEY-13 T70 T73: %s: no call that begins after the answer succeeds, on either",
+    "KEY-13 T70 T73: %s: no call that begins after the answer succeeds, on either gateway",
     { timeout: inForm(300_000, 1_800_000) },
     async (name, index) => {
       for (let round = 0; round < rounds; round += 1) {
@@ -166,7 +166,7 @@ describe("two gateways under load", () => {
     },
   );
 
-  it("BILL-04 T63: what the calls were charged adds up", async () => {
+  it("BILL-04 T63: the charges of all calls add up", async () => {
     stop.abort();
     await Promise.all(callers);
     const database = await openDatabase({ url: databaseUrl, log: silentLog });
