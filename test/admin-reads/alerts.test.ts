@@ -37,7 +37,7 @@ afterAll(() => world.gateway.close());
 const ofHome = ["ann's key", "home itself", "mel", "mem", "mem's key"];
 const ofAway = ["away itself", "bob"];
 
-it("an admin sees those of their workspace, and whoever administers everything all", async () => {
+it("a workspace admin sees the alerts of their workspace, and an organization admin sees all", async () => {
   expect(await seen(world.ann)).toEqual(ofHome);
   expect(await seen(world.bob)).toEqual(ofAway);
   expect(await seen(world.root)).toEqual([...ofHome, ...ofAway].sort());
@@ -45,7 +45,7 @@ it("an admin sees those of their workspace, and whoever administers everything a
   expect(await seen(world.ann, `?workspace_id=${world.away.id}`)).toEqual([]);
 });
 
-it("a member sees those about themselves and their keys, and nothing once they have left", async () => {
+it("a member sees the alerts about themselves and their keys, and none after leaving the workspace", async () => {
   expect(await seen(world.mem)).toEqual(["mem", "mem's key"]);
   expect(await seen(world.mel)).toEqual(["mel"]);
   const { home, gateway, must, ann, mem } = world;

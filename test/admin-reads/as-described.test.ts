@@ -22,7 +22,7 @@ function wrong({ operation }: Target, { status, json }: Answer): string[] {
   return [...faults(described.schema, json), ...unnamed(described.schema, json)];
 }
 
-describe("what is read, as described", () => {
+describe("the answer of a read", () => {
   let world: World;
   let ids: Record<string, string>;
   beforeAll(async () => {
@@ -56,23 +56,26 @@ describe("what is read, as described", () => {
       .replace("/admin/v1", "")
       .replaceAll(/\/(\w+)\/\{\w+\}/g, (_all, kind: string) => `/${kind}/${ids[kind] ?? "none"}`);
 
-  it.each(reads.map((target) => [target.path, target] as const))("GET %s", async (path, target) => {
-    const address = path.endsWith("/search") ? "/search?q=ann" : addressOf(path);
-    const headers = { cookie: world.root.cookie };
-    const answer = await call(world.gateway.url, "GET", address, { headers });
-    expect({ address, status: answer.status, wrong: wrong(target, answer) }).toEqual({
-      address,
-      status: path.endsWith("/body") ? 404 : 200,
-      wrong: [],
-    });
-  });
+  it.each(reads.map((target) => [target.path, target] as const))(
+    "fits its schema: GET %s",
+    async (path, target) => {
+      const address = path.endsWith("/search") ? "/search?q=ann" : addressOf(path);
+      const headers = { cookie: world.root.cookie };
+      const answer = await call(world.gateway.url, "GET", address, { headers });
+      expect({ address, status: answer.status, wrong: wrong(target, answer) }).toEqual({
+        address,
+        status: path.endsWith("/body") ? 404 : 200,
+        wrong: [],
+      });
+    },
+  );
 
   it.each([
     "/requests?view=list",
     "/usage?granularity=hour&group_by=key",
     "/usage?group_by=model&top=1",
     "/models?ids=sandbox/chat,sandbox/video-model-v1",
-  ])("GET %s", async (address) => {
+  ])("fits its schema, with these parameters: GET %s", async (address) => {
     const path = `/admin/v1${address.split("?")[0]}`;
     const target = reads.find((one) => one.path === path)!;
     const answer = await world.root.call("GET", address);
@@ -83,7 +86,7 @@ describe("what is read, as described", () => {
     expect(answer.json.data.length).toBeGreaterThan(0);
   });
 
-  it("every list has data, has_more and next_cursor", async () => {
+  it("has data, has_more and next_cursor if it is a list", async () => {
     const lists = reads.filter(({ path }) => !/[{]\w+[}]$/.test(path));
     const shapes = await Promise.all(
       lists.map(async ({ path }) => {
@@ -96,7 +99,7 @@ describe("what is read, as described", () => {
     expect(shapes.filter(({ isList, fits }) => isList && !fits)).toEqual([]);
   });
 
-  it("a credit that was added before, and a session that must change its password first", async () => {
+  it("fits its schema for a repeated credit, and for a session that must first change its password", async () => {
     const { gateway, home } = world;
     const headers = { "idempotency-key": "twice" };
     const credit = () =>

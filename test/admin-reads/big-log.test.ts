@@ -19,7 +19,7 @@ const startMs = Date.parse("2026-10-01T00:00:00Z");
 const stepMs = inForm(2_500, 1_000);
 
 describeDatabase("a long log", (open) => {
-  it("T86: lists, filters, deep pages and sums", async () => {
+  it("T86: gives lists, filters, deep pages and sums in bounded time and memory", async () => {
     const database = await open();
     await database.query(
       "insert into workspaces (id, name) select 'ws_' || n, 'w' from generate_series(1, $1) n",

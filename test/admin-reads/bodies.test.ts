@@ -42,7 +42,7 @@ const asking = (content: string, more: object = {}) => ({
   ...more,
 });
 
-it("nothing is kept before it is switched on, which the audit log tells; an unknown call and one that is not kept answer alike", async () => {
+it("no body is kept before an admin switches it on, which the audit log records; a call without a body and an unknown call get the same answer", async () => {
   const id = await world.chat(keys.mem.key);
   const { status, text } = await read(id);
   expect(status).toBe(404);
@@ -65,7 +65,7 @@ it("nothing is kept before it is switched on, which the audit log tells; an unkn
   });
 });
 
-it("what was asked, sent on and answered, whole and streamed, sealed where it lies", async () => {
+it("request, sent request and answer are kept, whole and streamed, and are encrypted in the database", async () => {
   const secret = "the password is swordfish";
   const { id, text } = await post(keys.mem.key, asking(secret), "/v1/chat/completions");
   const { json } = await read(id);
@@ -88,7 +88,7 @@ it("what was asked, sent on and answered, whole and streamed, sealed where it li
   expect((await read(streamed.id)).status).toBe(500);
 });
 
-it("what was sent on has the digits that were sent, where no double holds them", async () => {
+it("kept bodies have large integers with all their digits", async () => {
   const seed = "9223372036854775807";
   const answer = await fetch(`${world.gateway.url}/v1/chat/completions`, {
     method: "POST",
@@ -100,7 +100,7 @@ it("what was sent on has the digits that were sent, where no double holds them",
   for (const text of [json.request, json.sent]) expect(text).toContain(`"seed":${seed}`);
 });
 
-it("another workspace's, another member's and a stranger's bodies are not there; admins read what members said", async () => {
+it("members read only the bodies of their own calls; admins read those of their workspace", async () => {
   const { id } = await post(keys.mel.key, asking("mel alone"));
   expect((await read(id, world.mel)).json.request).toContain("mel alone");
   expect((await read(id, world.ann)).json.request).toContain("mel alone");
@@ -111,7 +111,7 @@ it("another workspace's, another member's and a stranger's bodies are not there;
   expect(anonymous.status).toBe(401);
 });
 
-it("no key is ever in them, of ours or of the provider, nor a header", async () => {
+it("kept bodies contain no keys and no headers", async () => {
   const mine = keys.mem.key;
   const { id } = await post(mine, asking(`my key is ${mine}, and gw_temp_key_1_0_x too`));
   const { text } = await read(id);
@@ -121,7 +121,7 @@ it("no key is ever in them, of ours or of the provider, nor a header", async () 
   expect(text.toLowerCase()).not.toMatch(/authorization|bearer/);
 });
 
-it("nor is a token of the management API, a link that lets somebody in, or a signing secret", async () => {
+it("kept bodies contain no management tokens, invitation links, password links or signing secrets", async () => {
   const { home, ann, mel, must } = world;
   const secret = must(await ann.call("GET", `/workspaces/${home.id}/signing_secret`)).secret;
   const body = { email: "invited-in-a-prompt@example.com", role: "member" };
@@ -139,7 +139,7 @@ it("nor is a token of the management API, a link that lets somebody in, or a sig
   );
 });
 
-it("huge texts are cut at a character, hostile ones stay what they are, and a failed call keeps its error", async () => {
+it("long bodies are cut at a character boundary, hostile text is kept unchanged, and a failed call keeps its error", async () => {
   const huge = "ß\u2028<script>alert(1)</script>".repeat(20_000);
   const { json } = await read((await post(keys.mem.key, asking(huge))).id);
   expect(json.truncated).toEqual(["request", "sent"]);
@@ -159,7 +159,7 @@ it("huge texts are cut at a character, hostile ones stay what they are, and a fa
   expect(kept.sent).toBeNull();
 });
 
-it("a text that is full of replacement characters is cut in its place, and not searched for where they began", async () => {
+it("cutting a body full of replacement characters is fast and keeps them", async () => {
   const marks = "\uFFFD".repeat(80_000);
   const ms = await costMs(async () => {
     const { id } = await post(keys.mem.key, asking(`${marks}${"x".repeat(50_000)}`));
@@ -171,7 +171,7 @@ it("a text that is full of replacement characters is cut in its place, and not s
   expect(ms).toBeLessThan(2_500);
 });
 
-it("a stream that is cut off, by its vendor or by its caller, keeps what had come", async () => {
+it("a stream that the vendor or the caller breaks off keeps what had arrived", async () => {
   const cut = await post(
     keys.mem.key,
     asking(`Hi\n#sandbox {"cut_after_chunks":2}`, { stream: true }),
@@ -200,7 +200,7 @@ it("a stream that is cut off, by its vendor or by its caller, keeps what had com
   expect((await read(id)).json.answer).toContain("data: ");
 });
 
-it("errors alone are kept where that is asked; embeddings too; fewer days end what is older, in batches, and nothing else", async () => {
+it("bodies of failed calls only can be kept, and of embeddings; a shorter retention deletes exactly the older bodies, in batches", async () => {
   await keep({ keep_bodies: "errors", body_retention_days: 3 });
   const fine = await post(keys.mem.key, asking("Hi"));
   const failed = await post(keys.mem.key, asking(`Hi\n#sandbox {"status":400,"error":"no"}`));

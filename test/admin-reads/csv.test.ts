@@ -32,7 +32,7 @@ it.each([
   [12.5, "12.5"],
   [null, ""],
   [["x"], '"[""x""]"'],
-])("the cell of %j is %j", (value, cell) => {
+])("the CSV cell of %j is %j", (value, cell) => {
   expect(csvCell(value)).toBe(cell);
 });
 
@@ -80,7 +80,7 @@ describe("CSV", () => {
     }
   };
 
-  it("requests: every row, over all pages, and no formula", async () => {
+  it("requests has the rows of all pages, with formulas escaped", async () => {
     const rows = await rowsOf(world.root, `/requests?${period}`);
     const json = await all(world.root, `/requests?${period}`);
     expect(rows.map(({ id }) => id)).toEqual(json.map(({ id }) => id));
@@ -90,7 +90,7 @@ describe("CSV", () => {
     expect(rows.at(-1)!["usage.input_tokens"]).toBe("1000");
   });
 
-  it("requests: for the head alone no more than a page is read", async () => {
+  it("requests reads at most one page for HEAD", async () => {
     const queries = vi.spyOn(world.gateway.database, "query");
     const answer = await fetch(`${world.gateway.url}/admin/v1/requests?${period}`, {
       method: "HEAD",
@@ -104,7 +104,7 @@ describe("CSV", () => {
     queries.mockRestore();
   });
 
-  it("requests: has whatever a call was billed by, its error, its tags and its end user", async () => {
+  it("requests has all billed quantities, the error, the tags and the end user of a call", async () => {
     const { gateway, root, home } = world;
     const { key } = await world.keyOf(world.ann, home.id);
     const usage = { input: 900, output: 70, cache_read: 300, cache_write: 200, reasoning: 30 };
@@ -156,7 +156,7 @@ describe("CSV", () => {
     });
   });
 
-  it("ledger: amounts are numbers, notes are text; it adds up", async () => {
+  it("ledger has amounts as numbers, notes as escaped text, and adds up", async () => {
     const path = `/workspaces/${world.home.id}/ledger?${period}`;
     const rows = await rowsOf(world.root, path);
     expect(rows).toHaveLength((await all(world.root, path)).length);
@@ -168,7 +168,7 @@ describe("CSV", () => {
     expect(balance).toBe(parseUsd(rows[0]!["balance_after"]!));
   });
 
-  it("usage: the sum is that of the JSON answer", async () => {
+  it("usage has the same costs as the JSON answer", async () => {
     const path = `/usage?${period}&granularity=day&group_by=key`;
     const rows = await rowsOf(world.root, path);
     const json = (await world.root.call("GET", path)).json.data as { cost: string }[];
@@ -178,7 +178,7 @@ describe("CSV", () => {
     );
   });
 
-  it("is for those who may read the JSON, and shows them the same", async () => {
+  it("has the same rights and the same rows as JSON", async () => {
     const own = await rowsOf(world.mel, `/requests?${period}`);
     expect(own.map(({ key_id }) => key_id)).toEqual([keys.mel.id]);
     expect(await rowsOf(world.bob, `/requests?${period}&workspace_id=${world.home.id}`)).toEqual(
@@ -197,20 +197,23 @@ describe("CSV", () => {
     ["/requests?to=2020-01-01T00:00:00Z", "from"],
     ["/usage", "from"],
     [`/usage?${period}&also_by=model`, "also_by"],
-  ])("%s: 400 that names what CSV needs, or does not have", async (path, param) => {
-    const { status, text } = await get(world.root, path);
-    expect([status, (JSON.parse(text) as { error: { param: string } }).error.param]).toEqual([
-      400,
-      param,
-    ]);
-  });
+  ])(
+    "%s: 400 that names the parameter that CSV requires or does not support",
+    async (path, param) => {
+      const { status, text } = await get(world.root, path);
+      expect([status, (JSON.parse(text) as { error: { param: string } }).error.param]).toEqual([
+        400,
+        param,
+      ]);
+    },
+  );
 
-  it("what takes anything gets JSON", async () => {
+  it("is not sent for `accept: */*`, which gets JSON", async () => {
     const { type } = await get(world.root, "/requests", "*/*");
     expect(type).toMatch(/^application\/json/);
   });
 
-  it("F1: the ledger by kind, key, member, reference and time, page after page", async () => {
+  it("F1: the ledger is filtered by kind, key, member, reference and time, page by page", async () => {
     const path = `/workspaces/${world.home.id}/ledger`;
     const entries = (await all(world.root, `${path}?${period}`)) as {
       id: string;

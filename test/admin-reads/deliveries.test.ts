@@ -32,7 +32,7 @@ describe("callbacks", () => {
       return status === "delivered" && tried.length === attempts;
     });
 
-  it("the log shows each delivery with its attempts, to whom it concerns", async () => {
+  it("the log shows each delivery with its attempts to the users who may see it", async () => {
     for (const id of Object.values(tasks)) await delivered(id, 1);
     expect(await deliveryOf(tasks.mem)).toEqual({
       id: expect.stringMatching(/^evt_/) as string,
@@ -65,7 +65,7 @@ describe("callbacks", () => {
     expect(await list(world.root, "?status=failed")).toEqual([]);
   });
 
-  it("a delivered event is sent again: the same id and the same text", async () => {
+  it("a delivered event can be sent again, with the same id and the same body", async () => {
     const { id } = await deliveryOf(tasks.mem);
     const first = receiver.received.find(({ body }) => body.includes(id))!;
     const before = receiver.received.length;
@@ -81,7 +81,7 @@ describe("callbacks", () => {
     });
   });
 
-  it("somebody else's event is as if it were not there, and is not sent", async () => {
+  it("an event of another user gets the same answer as an unknown one, and is not sent", async () => {
     const before = receiver.received.length;
     for (const [person, taskId] of [
       [world.mem, tasks.mel],
@@ -95,7 +95,7 @@ describe("callbacks", () => {
     expect(receiver.received).toHaveLength(before);
   });
 
-  it("a signed test event goes to an address, by a workspace admin's word only", async () => {
+  it("a signed test event is sent to an address, for workspace admins only", async () => {
     const path = `/workspaces/${world.home.id}/webhook_test`;
     const sent = await world.ann.call("POST", path, { url: receiver.url });
     expect([sent.status, sent.json.type, sent.json.task_id]).toEqual([202, "webhook.test", null]);

@@ -36,7 +36,7 @@ const replyOf = ({ request, raw }: Asked) => {
   return reply;
 };
 
-it("takes no place of the others, whether they leave before or after it begins", async () => {
+it("a reader who disconnects before or after their stream begins frees its slot", async () => {
   const early = await ask();
   const gone = new Promise((resolve) => early.raw.once("close", resolve));
   early.leave();

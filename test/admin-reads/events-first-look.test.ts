@@ -14,7 +14,7 @@ const nothingSeen = {
   userId: null,
 };
 
-it("a change at the very moment of `ready` is told: what there was is known before", async () => {
+it("a change at the moment of the `ready` event is reported", async () => {
   let verified = 0;
   const sent: StreamEvent[] = [];
   const database = {

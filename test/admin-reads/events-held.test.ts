@@ -80,7 +80,7 @@ const turnsLater = (state: { readonly turns: number }, count: number) => {
 };
 
 describe("rows that cannot be shown", () => {
-  it("a row whose record throws is left out, and keeps nobody from the others", async () => {
+  it("a row that cannot be rendered is left out, and the other rows still arrive", async () => {
     const { hub, state, write, warned } = startHub((id) => {
       if (id === "req_poison") throw new Error("cannot be shown");
       return { id, status: "succeeded" };
@@ -97,7 +97,7 @@ describe("rows that cannot be shown", () => {
     expect(warned).toMatchObject([{ rows: ["req_poison"], times: 1 }]);
   });
 
-  it("rows that cannot be read are a reset, and those after them come", async () => {
+  it("rows that cannot be read cause a reset, and later rows arrive", async () => {
     const failing = new Set(["req_poison"]);
     const { hub, write } = startHub((id) => ({ id }), failing);
     const reader = await follow(hub);
@@ -110,7 +110,7 @@ describe("rows that cannot be shown", () => {
   });
 });
 
-it("a database whose transactions have lower numbers, after a failover or a restore, is a reset, and its rows come", async () => {
+it("after a failover or restore to lower transaction numbers, the stream sends a reset and then new rows", async () => {
   const { hub, state, write } = startHub((id) => ({ id }));
   state.top = 5_000n;
   const reader = await follow(hub);
@@ -126,7 +126,7 @@ describe("a write transaction that stays open", () => {
   const many = (name: string): string[] =>
     Array.from({ length: 1_100 }, (_, index) => `req_${name}${index}`);
 
-  it("makes a reset for each 1,000 rows, not for each second, and rows go on to come", async () => {
+  it("causes a reset for each 1,000 rows, not for each second, while new rows still arrive", async () => {
     const { hub, state, write } = startHub((id) => ({ id }));
     state.open = state.top;
     state.top += 1n;
@@ -150,7 +150,7 @@ describe("a write transaction that stays open", () => {
     expect(reader.count("row")).toBe(2);
   });
 
-  it("a burst of rows without one is one reset", async () => {
+  it("is not needed for a reset: a burst of rows causes exactly one", async () => {
     const { hub, state, write } = startHub((id) => ({ id }));
     const reader = await follow(hub);
     write(...many("a"));

@@ -56,8 +56,8 @@ async function writeRows(rows: readonly { workspaceId: string; keyId: string }[]
   return written.map(({ id }) => id);
 }
 
-describe("who gets what", () => {
-  it("VIS-01 VIS-02: each reader gets exactly the rows of their own list, whatever they ask for", async () => {
+describe("the readers of a stream", () => {
+  it("VIS-01 VIS-02: get exactly the rows of their own lists, whatever filter they use", async () => {
     const { root, ann, mem, mel, bob, home, away } = world;
     const keys = {
       ann: await world.keyOf(ann, home.id),
@@ -105,7 +105,7 @@ describe("who gets what", () => {
     await closeAll();
   });
 
-  it("tasks and callbacks come as they change, to those who see them", async () => {
+  it("get tasks and callbacks as they change, if they may see them", async () => {
     const { ann, mem, mel, home } = world;
     const topics = "topics=tasks,deliveries";
     const [seen, own, other] = [
@@ -131,7 +131,7 @@ describe("who gets what", () => {
     await closeAll();
   });
 
-  it("the state of the providers comes at once, without what is inside", async () => {
+  it("get the state of the providers at once, without internal details", async () => {
     const stream = await follow(world.mem, "topics=providers");
     const { data } = await stream.until("state");
     const [one] = data as [{ health: object }];
@@ -142,7 +142,7 @@ describe("who gets what", () => {
     await closeAll();
   });
 
-  it("what is no row and changes is told to those who may read it, and to nobody else", async () => {
+  it("get changes of providers, gateways and verification only if they may read them", async () => {
     const { gateway, root, ann, mem, home, must } = world;
     const query = "topics=providers,gateways,verification";
     const streams = { root: await follow(root, query), ann: await follow(ann, query) };
@@ -161,7 +161,7 @@ describe("who gets what", () => {
     await closeAll();
   });
 
-  it("one task can be followed, and the callbacks about it", async () => {
+  it("can follow one task and its callbacks", async () => {
     const { mem, home } = world;
     const { key } = await world.keyOf(mem, home.id);
     const hook = { webhook_url: "https://127.0.0.1:9/hook" };
@@ -180,7 +180,7 @@ describe("who gets what", () => {
     await closeAll();
   });
 
-  it("takes a session, and no token, no stranger, no topic that it does not have", async () => {
+  it("need a session and known topics; tokens and strangers are refused", async () => {
     const query = "topics=requests";
     const { gateway, root } = world;
     const answers = [
@@ -195,7 +195,7 @@ describe("who gets what", () => {
 });
 
 describe("rights that end under an open stream", () => {
-  it("whoever is removed gets nothing more, and a session that ends ends the stream", async () => {
+  it("stop the rows of a removed member, and an ended session closes the stream", async () => {
     const { gateway, home, root } = world;
     const member = await newMember(gateway, home.id, {
       email: "leaving@example.com",
@@ -221,13 +221,13 @@ describe("rights that end under an open stream", () => {
   });
 });
 
-describe("no row is lost, and none comes twice", () => {
+describe("a stream that loses no row and doubles none", () => {
   const rowsOf = async (count: number, person = world.mem) => {
     const { id: keyId } = await world.keyOf(person, world.home.id);
     return Array.from({ length: count }, () => ({ workspaceId: world.home.id, keyId }));
   };
 
-  it("a stream that broke goes on behind what it has had", async () => {
+  it("resumes after the last row that it sent", async () => {
     const { mem } = world;
     const first = await follow(mem);
     const [one] = await writeRows(await rowsOf(1));
@@ -243,7 +243,7 @@ describe("no row is lost, and none comes twice", () => {
     await closeAll();
   });
 
-  it("beyond a thousand rows, or from another database, it says to read the lists again", async () => {
+  it("says to read the lists again after more than a thousand missed rows or a change of database", async () => {
     const stream = await follow(world.mem);
     await stream.close();
     await writeRows(await rowsOf(1_001));
@@ -255,7 +255,7 @@ describe("no row is lost, and none comes twice", () => {
     await closeAll();
   });
 
-  it("a row whose transaction began before others and ended after them comes too, once", async () => {
+  it("sends a row once even if its transaction began before other rows and ended after them", async () => {
     const stream = await follow(world.mem);
     const [slow, quick] = await rowsOf(2);
     const client = new Client({ connectionString: databaseUrl });
@@ -276,7 +276,7 @@ describe("no row is lost, and none comes twice", () => {
     await closeAll();
   });
 
-  it("of more than twenty rows at once there is the number, for each reader of those they see", async () => {
+  it("sends only the number of more than twenty rows at once, counted for each reader", async () => {
     const { root, mem, mel } = world;
     const streams = [
       await follow(root, "topics=requests,usage"),
@@ -296,8 +296,8 @@ describe("no row is lost, and none comes twice", () => {
   });
 });
 
-describe("what it costs", () => {
-  it("one query at a time for all readers, none without readers, and so many streams and no more", async () => {
+describe("the cost of streams", () => {
+  it("is one query at a time for all readers and none without readers, and their number is limited", async () => {
     const { gateway, mem, root } = world;
     const query = vi.spyOn(gateway.database, "query");
     const asked = () => query.mock.calls.filter(([sql]) => sql.includes("written_since")).length;
@@ -321,7 +321,7 @@ describe("what it costs", () => {
   });
 });
 
-it("one person's streams take no other's away", async () => {
+it("the streams of one user do not use up the slots of others", async () => {
   const { mem, root } = world;
   for (let at = 0; at < personStreamsMax; at += 1) await follow(mem);
   const refused = await follow(mem);
@@ -330,7 +330,7 @@ it("one person's streams take no other's away", async () => {
   await closeAll();
 });
 
-it("a gateway that stops says so, and when to come back", async () => {
+it("a gateway that stops tells its readers so, and when to come back", async () => {
   const stream = await follow(world.mem);
   await world.gateway.close();
   isClosed = true;

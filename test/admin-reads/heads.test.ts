@@ -62,24 +62,27 @@ describeDatabase("heads of many workspaces", (open) => {
     "text of the error": { rare: [requestConditions.q("UNAVAILABLE")] },
     attempt: { rare: [requestConditions.attempted_provider("nobody")] },
   };
-  it.each(Object.entries(conditions))("T86: by %s, of one workspace", async (name, condition) => {
-    const rows = name === "attempt" ? 0 : 20;
-    const filters = [
-      { visibility: seesEverything, workspaceId: "ws_7", ...condition },
-      { visibility: ofOne, ...condition },
-    ];
-    for (const filter of filters)
-      expect(await found(filter)).toEqual({ rows, isWhole: false, isAsked: true });
-  });
+  it.each(Object.entries(conditions))(
+    "T86: a filter by %s within one workspace reads only that workspace's heads",
+    async (name, condition) => {
+      const rows = name === "attempt" ? 0 : 20;
+      const filters = [
+        { visibility: seesEverything, workspaceId: "ws_7", ...condition },
+        { visibility: ofOne, ...condition },
+      ];
+      for (const filter of filters)
+        expect(await found(filter)).toEqual({ rows, isWhole: false, isAsked: true });
+    },
+  );
 
-  it("T86: who sees everything finds what any workspace has", async () => {
+  it("T86: a reader of all workspaces finds the rows of any workspace", async () => {
     const all = { visibility: seesEverything, equal: { key_id: "key_9" } };
     expect(await found(all)).toMatchObject({ rows: 20, isAsked: true });
     const elsewhere = { visibility: ofOne, equal: { key_id: "key_9" } };
     expect(await found(elsewhere)).toMatchObject({ rows: 0 });
   });
 
-  it("T86: a page of all workspaces, or of what a member's keys did, does not read all heads for each part of the log", async () => {
+  it("T86: a page over all workspaces, or over a member's keys, does not read all heads of each part of the log", async () => {
     // A row each second, with the workspaces in turn: so some minutes have few rows of each, as a day has in an installation with
     // many workspaces.
     const minutes = { limit: 5, from: new Date(Date.now() - 900_000) };
@@ -90,7 +93,7 @@ describeDatabase("heads of many workspaces", (open) => {
     expect(await found(wanted)).toEqual({ rows: 5, isWhole: false, isAsked: true });
   });
 
-  it("T86: where a page with rare filters ends is looked for in the index: rows that are passed over are not read", async () => {
+  it("T86: the end of a page with rare filters is found in the index, without reading the skipped rows", async () => {
     const scans: string[] = [];
     const spy: Queryable = {
       async query(sql, params, options) {
@@ -106,7 +109,7 @@ describeDatabase("heads of many workspaces", (open) => {
     expect(scans).toEqual(["Index Only Scan"]);
   });
 
-  it("T86: the calls of a key are looked for in its workspace alone, whoever asks, by time and by cost", async () => {
+  it("T86: the calls of a key are read from its workspace only, for any reader, by time and by cost", async () => {
     const ofKey = { visibility: seesEverything, equal: { key_id: "key_8" } };
     const from = new Date(Date.now() - 86_400_000);
     for (const filter of [ofKey, { ...ofKey, sort: "cost" as const, from }])

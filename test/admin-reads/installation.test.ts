@@ -22,7 +22,7 @@ const result = () =>
     return json.state !== "running" && json;
   }, "the check has ended");
 
-it("verify was never asked for at first; then it finds nothing, and what was changed behind its back", async () => {
+it("GET /verify says never at first, then no differences, and then what was changed in the database directly", async () => {
   expect((await world.root.call("GET", "/verify")).json).toMatchObject({
     state: "never",
     started_at: null,
@@ -49,7 +49,7 @@ it("verify was never asked for at first; then it finds nothing, and what was cha
   expect(audit.data[0]).toMatchObject({ actor: { name: world.root.email } });
 });
 
-it("is nothing for workspace admins and members", async () => {
+it("/verify is refused to workspace admins and members", async () => {
   for (const who of [world.ann, world.mem])
     for (const method of ["GET", "POST"]) {
       const { status, json } = await who.call(
@@ -72,7 +72,7 @@ describe("gateways", () => {
   }
   const seen = async (): Promise<Seen[]> => (await world.root.call("GET", "/gateways")).json.data;
 
-  it("each process is listed while it serves, with its version, load and calls under way, and is gone when it stops", async () => {
+  it("lists each process while it serves, with version, load and calls in flight, until it stops", async () => {
     const [own] = await seen();
     expect(own).toMatchObject({ version, in_flight: 0 });
     expect(own).toMatchObject({ memory_bytes: expect.toSatisfy((size: number) => size > 1e7) });
@@ -106,7 +106,7 @@ describe("gateways", () => {
     expect((await seen()).map(({ id }) => id)).toEqual([own!.id]);
   });
 
-  it("calls under way count", async () => {
+  it("counts calls in flight", async () => {
     const { key } = await world.keyOf(world.ann, world.home.id);
     const call = world.chat(key, { delay_ms: 1_000 });
     await eventually(async () => (await seen())[0]!.in_flight === 1, "the call is under way");
@@ -114,7 +114,7 @@ describe("gateways", () => {
     await eventually(async () => (await seen())[0]!.in_flight === 0, "it has ended");
   });
 
-  it("T65: each tells since when its oldest call runs that is not recorded, so that exports wait for it", async () => {
+  it("T65: records since when each gateway's oldest unrecorded call runs, so that exports wait for it", async () => {
     const { key } = await world.keyOf(world.ann, world.home.id);
     const told = new Set<string>();
     let isOver = false;
@@ -129,7 +129,7 @@ describe("gateways", () => {
     expect(told).toContain((await call).slice("req_".length, "req_".length + 10));
   });
 
-  it("one that died is listed for a day, with when it was last heard of", async () => {
+  it("lists a process that died for a day, with the time when it was last seen", async () => {
     const { database } = world.gateway;
     for (const [id, hours] of [
       ["gw_died", 5],

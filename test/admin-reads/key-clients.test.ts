@@ -40,7 +40,7 @@ async function callFrom(key: string, address: string, program: string, path = "c
   return response.status;
 }
 
-it("addresses are counted, with the program's own words cut, whichever path the calls take", async () => {
+it("the addresses and shortened user agents of a key are counted on every path", async () => {
   const { id, key } = await world.keyOf(world.mem, world.home.id);
   expect(await clientsOf(id)).toEqual([]);
   const long = `Program/1.0 ${"x".repeat(400)}`;
@@ -64,7 +64,7 @@ it("addresses are counted, with the program's own words cut, whichever path the 
   expect(Date.parse(latest!.last_seen_at)).toBeGreaterThan(Date.parse(latest!.first_seen_at));
 });
 
-it("members see those of their own keys; a foreign key is as if it did not exist", async () => {
+it("members see the clients of their own keys; another user's key gets the answer of an unknown key", async () => {
   const { id, key } = await world.keyOf(world.mem, world.home.id);
   expect(await callFrom(key, "203.0.113.8", "mine/1")).toBe(200);
   const none = await world.mel.call("GET", "/keys/key_00000000000000000000000000/clients");
@@ -84,7 +84,7 @@ it("members see those of their own keys; a foreign key is as if it did not exist
   }
 });
 
-it("a hundred addresses are kept of a key, for thirty days, and many gateways count one sum", async () => {
+it("a key keeps a hundred addresses for thirty days, with one count over all gateways", async () => {
   const { database } = world.gateway;
   const { id } = await world.keyOf(world.mem, world.home.id);
   const gateways = [openKeyClients(database, silentLog), openKeyClients(database, silentLog)];

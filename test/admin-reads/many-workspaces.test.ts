@@ -13,7 +13,7 @@ const dayMs = 24 * 3_600_000;
 afterEach(() => void vi.restoreAllMocks());
 
 describeDatabase("a log of many workspaces", (open) => {
-  it("T86: is looked through step by step, and each page says how far it came", async () => {
+  it("T86: is scanned in steps for rare filters, and each page says how far it came", async () => {
     const database = await open();
     await database.query(
       "insert into workspaces (id, name) select 'ws_' || n, 'w' from generate_series(1, $1) n",

@@ -147,7 +147,7 @@ const made: fc.Arbitrary<Call> = media.map(([price, usage]) => ({
 
 const asLogged = (value: object): object => JSON.parse(JSON.stringify(value)) as object;
 
-it("BILL-01: the printed lines of a call of any kind are its charge, to the last digit", () => {
+it("BILL-01: the price lines of any call add up to its charge, to the last digit", () => {
   fc.assert(
     fc.property(fc.oneof(text, made), ({ price, usage, costNano }) => {
       const charged = chargeFor(costNano, { log: silentLog, id: "req_1" });
@@ -176,7 +176,7 @@ it("BILL-01: the printed lines of a call of any kind are its charge, to the last
   );
 });
 
-it("the line of a repeat from the cache is its charge", () => {
+it("the price line of a cached answer is its charge", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 10n ** 16n }), (charged) => {
       const row = { model: "a/b", provider: null, usage: null, price: null };

@@ -85,7 +85,7 @@ const linesOf = (usage: object | null, costNano: bigint, provider: string | null
 it.each([
   { cost: priceUsage(text, textUsage), usage: textUsage, names: ["input_tokens", "output_tokens"] },
   ...media.map(([price, usage, names]) => ({ cost: priceMedia(price, usage), usage, names })),
-])("the lines of a charge add up to it: $usage", ({ cost, usage, names }) => {
+])("the lines add up to the charge: $usage", ({ cost, usage, names }) => {
   expect(cost).toBeGreaterThan(0n);
   const lines = linesOf(usage, cost)!;
   expect(lines.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
@@ -96,7 +96,7 @@ it.each([
   { price: text, usage: textUsage, cost: priceUsage(text, textUsage) },
   ...media.map(([price, usage]) => ({ price, usage, cost: priceMedia(price, usage) })),
 ])(
-  "the price that was kept with a call is taken, whatever is in force now: $usage",
+  "the price that was stored with a call is used, not the current one: $usage",
   ({ price, usage, cost }) => {
     const kept = JSON.parse(JSON.stringify(storedPrice(price))) as object;
     const charged = { ...old, usage, cost_nano: cost };
@@ -113,14 +113,14 @@ it.each([
   },
 );
 
-it("a kept price that does not lead to the charge explains nothing, and today's prices are not tried", () => {
+it("a stored price that does not give the charge yields no lines, and the current price is not tried", () => {
   const cost = priceUsage(text, textUsage);
   const price = storedPrice({ ...text, input: 6n });
   const charged = { ...old, usage: textUsage, cost_nano: cost };
   expect(chargeLines({ ...charged, price }, catalog).price_lines).toBeNull();
 });
 
-it("what a call came to beyond the most that one is charged is a line that is taken off", () => {
+it("the part of a cost above the largest possible charge is a negative line", () => {
   const price: FixedPrice = {
     input: 1_000_000_000n,
     output: 0n,
@@ -137,26 +137,26 @@ it("what a call came to beyond the most that one is charged is a line that is ta
   ]);
 });
 
-it("a call that used nothing has no lines, and so nothing that they are from", () => {
+it("a call that used nothing has no lines, and no source of lines", () => {
   const charged = { ...old, usage: { ...noUsage }, cost_nano: 0n };
   const none = { price_lines: [], price_lines_from: null };
   expect(chargeLines({ ...charged, price: storedPrice({ input: 5n, output: 7n }) })).toEqual(none);
   expect(chargeLines({ ...charged, usage: null })).toEqual(none);
 });
 
-it("what was free has no lines; what was charged for unknown reasons has none that are known", () => {
+it("a free call has no lines; for a charge without usage the lines are unknown", () => {
   expect(linesOf(null, 0n)).toEqual([]);
   expect(linesOf(null, 5n)).toBeNull();
 });
 
-it("a charge is taken apart by the prices of its own provider, and by no other", () => {
+it("a charge is explained only by the prices of its own provider", () => {
   const used: Usage = { ...noUsage, inputTokens: 1_000_000 };
   expect(linesOf(used, 500n, "zeta")).toMatchObject([{ name: "input_tokens" }]);
   expect(linesOf(used, 500n)).toBeNull();
   expect(linesOf(used, 500n, null)).toBeNull();
 });
 
-it("a charge whose price has changed since, or is gone, has no lines", () => {
+it("a charge whose price has changed or is gone has no lines", () => {
   expect(linesOf(textUsage, priceUsage(text, textUsage) + 1n)).toBeNull();
   for (const model of ["a/c", null])
     expect(
@@ -167,7 +167,7 @@ it("a charge whose price has changed since, or is gone, has no lines", () => {
   expect(linesOf(gone, 41n)).toBeNull();
 });
 
-it("images are not taken apart by a price of texts, though its rate for the request is what they cost", () => {
+it("a charge for images is not explained by a text price, even if its price per request matches", () => {
   const usage: MediaUsage = { unit: "images", outputImages: 1, inputImages: 0, imageSize: "8K" };
   expect(linesOf(usage, text.request!)).toBeNull();
 });

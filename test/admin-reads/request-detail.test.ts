@@ -26,7 +26,7 @@ async function send(path: string, body: object) {
 const messages = [{ role: "user", content: "Hi" }];
 const read = async (id: string) => world.must(await world.mem.call("GET", `/requests/${id}`));
 
-it("the price lines of each kind of call add up to its charge, and its entry and reservation are told", async () => {
+it("the price lines of each kind of call add up to its charge, and the call names its ledger entry and reservation", async () => {
   const tricky = { usage: { input: 1003, output: 207 } };
   const ids = [
     await world.chat(key, tricky),
@@ -59,7 +59,7 @@ it("the price lines of each kind of call add up to its charge, and its entry and
   }
 });
 
-it("the price of an answer from the cache is a line of its own: no price has changed", async () => {
+it("a cached answer has one price line of its own", async () => {
   const own = await world.keyOf(world.ann, world.home.id);
   const cache = { ttl_seconds: 60, charge_percent: 33 };
   world.must(await world.ann.call("PATCH", `/keys/${own.id}`, { response_cache: cache }));
@@ -77,7 +77,7 @@ it("the price of an answer from the cache is a line of its own: no price has cha
   expect(repeat.price_lines).toEqual([{ ...line, unit_price: cost, amount: cost }]);
 });
 
-it("of a call that outlived its hold the entry is the one that charged it, and the reservation is the hold's", async () => {
+it("a call that outlived its hold names the entry that charged it, and the reservation of the hold", async () => {
   const { database } = world.gateway;
   const script = JSON.stringify({ task_seconds: 1 });
   const body = { model: "sandbox/video-model-v1", prompt: `A\n#sandbox ${script}`, duration: 2 };
@@ -104,7 +104,7 @@ it("of a call that outlived its hold the entry is the one that charged it, and t
   expect(row).toMatchObject({ cost: "0.1", reserved: "0.1", ledger_entry_id: entries[1]!.id });
 });
 
-it("a call that failed says what its caller was answered, and whether it was a stream", async () => {
+it("a failed call shows the error that its caller got, and whether it was a stream", async () => {
   for (const stream of [true, false]) {
     const { id, text } = await send("/v1/chat/completions", { model: "no/such", messages, stream });
     const { error } = JSON.parse(text) as { error: { message: string } };
@@ -128,7 +128,7 @@ it("a call that failed says what its caller was answered, and whether it was a s
   });
 });
 
-it("what was changed is told field by field, a caller's own odd name too", async () => {
+it("changes are listed field by field, also for an unknown field of the caller", async () => {
   const body = { model: "sandbox/messages", messages, frequency_penalty: 1, "a: b": 1 };
   const { id } = await send("/v1/chat/completions", body);
   const row = await read(id);

@@ -26,7 +26,7 @@ describe("the request log", () => {
   });
   afterAll(() => world.gateway.close());
 
-  it("a row has its documented fields, right after its call was answered", async () => {
+  it("has all documented fields of a call right after its answer", async () => {
     const id = await world.chat(keys.mem.key);
     const { status, json } = await world.mem.call("GET", `/requests/${id}`);
     expect(status).toBe(200);
@@ -64,7 +64,7 @@ describe("the request log", () => {
     expect(BigInt(Math.round(Number(json.cost) * 1e9))).toBe(entry[0]!.amount_nano);
   });
 
-  it("vendors' own words, and our accounts with them, are for organization admins", async () => {
+  it("shows credentials, upstream models and vendors' messages to organization admins only", async () => {
     const inside = await world.root.call("GET", `/requests/${rows.failed}`);
     expect(inside.json.attempts[0]).toMatchObject({
       credential: expect.any(String) as string,
@@ -79,7 +79,7 @@ describe("the request log", () => {
     }
   });
 
-  it("everybody sees what is theirs to see; what is foreign is as if it were not there", async () => {
+  it("shows each user their own rows; another user's call gets the answer of an unknown one", async () => {
     const seenBy = async (person: World["mem"]) => ids(await person.call("GET", "/requests"));
     expect(await seenBy(world.root)).toEqual(expect.arrayContaining(Object.values(rows)));
     const { bob, ...atHome } = rows;
@@ -100,7 +100,7 @@ describe("the request log", () => {
     }
   });
 
-  it("newest first over calls and tasks, page by page", async () => {
+  it("lists calls and tasks newest first, page by page", async () => {
     const all = await world.root.call("GET", "/requests?limit=100");
     const times = (all.json.data as { id: string }[]).map(({ id }) => id.split("_")[1]!);
     expect(times).toEqual([...times].sort().reverse());
@@ -116,7 +116,7 @@ describe("the request log", () => {
   });
 
   it.each(["fail", "error", "", "failed,", "failed, expired", "FAILED"])(
-    "a status that no call has is refused, and not answered with an empty list: %j",
+    "refuses an unknown status instead of answering with an empty list: %j",
     async (status) => {
       const query = `status=${encodeURIComponent(status)}`;
       for (const path of ["/requests", `/requests/${rows.mel}/neighbours`]) {
@@ -134,7 +134,7 @@ describe("the request log", () => {
     },
   );
 
-  it("filters: workspace, key, model, provider, status, from and to", async () => {
+  it("filters by workspace, key, model, provider, status, from and to", async () => {
     const list = async (query: string) => ids(await world.root.call("GET", `/requests?${query}`));
     expect(await list(`workspace_id=${world.away.id}`)).toEqual([rows.bob]);
     expect(await list(`key_id=${keys.mel.id}`)).toEqual([rows.failed, rows.mel]);
@@ -153,7 +153,7 @@ describe("the request log", () => {
     expect(await list("workspace_id=ws_nowhere")).toEqual([]);
   });
 
-  it("rare filters: member, protocol, HTTP status, error and cost, within what one may see", async () => {
+  it("filters by member, protocol, HTTP status, error and cost, within what its reader sees", async () => {
     const list = async (query: string, who = world.root) =>
       ids(await who.call("GET", `/requests?view=list&${query}`));
     expect(await list(`member_id=${world.bob.userId}`)).toEqual([rows.bob]);
@@ -169,7 +169,7 @@ describe("the request log", () => {
     expect(await list("min_cost=999999999")).toEqual([]);
   });
 
-  it("rare filters: text in the error, duration, and whether anything was changed", async () => {
+  it("filters by text in the error, by duration, and by whether anything was changed", async () => {
     const list = async (query: string, who = world.root) =>
       ids(await who.call("GET", `/requests?view=list&${query}`));
     const { error } = world.must(await world.root.call("GET", `/requests/${rows.failed}`));
@@ -200,7 +200,7 @@ describe("the request log", () => {
     expect(both.json).toMatchObject({ data: [], has_more: false, scanned_to: null });
   });
 
-  it("view=list has small rows with the key's name and the error's code", async () => {
+  it("has small rows for view=list, with the key's name and the error's code", async () => {
     const { json } = await world.mel.call("GET", "/requests?view=list&status=failed");
     expect(json.scanned_to).toBeNull();
     expect(json.data[0]).toMatchObject({
@@ -220,7 +220,7 @@ describe("the request log", () => {
     expect(whole.headers.get("etag")).toBeNull();
   });
 
-  it("by cost the dearest is first, page after page, with the filters and the sight of its reader", async () => {
+  it("sorts by cost, dearest first, page by page, with filters and within what its reader sees", async () => {
     const from = new Date(Date.now() - 86_400_000).toISOString();
     const dear = await world.video(keys.mel.key, { duration: 4 });
     await expect
@@ -258,7 +258,7 @@ describe("the request log", () => {
     expect(csv.status).toBe(400);
   });
 
-  it("the neighbours of a call are those of the list it stands in, with its filters, order and sight", async () => {
+  it("gives the neighbours of a call in its list, with the same filters, order and visibility", async () => {
     const from = `from=${new Date(Date.now() - 86_400_000).toISOString()}`;
     const lists = [
       ["root", ""],
@@ -289,7 +289,7 @@ describe("the request log", () => {
       ).toBe(400);
   });
 
-  it("calls are found by a provider that was asked, whoever answered", async () => {
+  it("finds calls by any provider that was attempted, whichever answered", async () => {
     const list = async (query: string, who = world.root) =>
       ids(await who.call("GET", `/requests?view=list&limit=100&${query}`));
     // One attempt is stored in the row's head, several in the row.
@@ -328,7 +328,7 @@ describe("the request log", () => {
     ["cursor=yesterday", "cursor"],
     ["from=yesterday", "from"],
     ["colour=blue", "colour"],
-  ])("%s: 400 that names it", async (query, param) => {
+  ])("%s: 400 that names the parameter", async (query, param) => {
     const { status, json } = await world.root.call("GET", `/requests?${query}`);
     expect(status).toBe(400);
     expect(json.error.param).toBe(param);

@@ -24,7 +24,7 @@ describe("search", () => {
     >;
   const names = (found: Record<string, string>[]) => found.map(({ name }) => name);
 
-  it("VIS-01 VIS-02 VIS-04: keys, members and workspaces are found by who sees them", async () => {
+  it("VIS-01 VIS-02 VIS-04: finds keys, members and workspaces that the user sees, and no others", async () => {
     const { root, ann, mem, bob } = world;
     expect(names((await find(root, "NEEDLE")).keys)).toEqual([
       "needle of bob",
@@ -43,7 +43,7 @@ describe("search", () => {
     expect(names((await find(mem, "home")).workspaces)).toEqual(["home"]);
   });
 
-  it("keys are found by their last four characters and their id; there are five of a kind at most", async () => {
+  it("finds keys by their last four characters and by id; it returns at most five of a kind", async () => {
     const { mem, bob } = world;
     expect((await find(mem, own.key_last4)).keys[0]).toMatchObject({ id: own.id });
     expect((await find(mem, own.id)).keys[0]).toMatchObject({ id: own.id });
@@ -53,7 +53,7 @@ describe("search", () => {
     expect(models).toHaveLength(5);
   });
 
-  it("signs that mean something to a database are letters here; what is no search is refused", async () => {
+  it("takes characters with a meaning in SQL literally, and refuses too short, too long and unknown input", async () => {
     const { mem } = world;
     for (const text of ["%%", "__", "'; drop table users; --", "\\\\", "((", "\u202Eneedle"])
       expect(names((await find(mem, text)).keys)).toEqual([]);
@@ -63,7 +63,7 @@ describe("search", () => {
     }
   });
 
-  it("the members of a workspace are searched by name and e-mail, within what their reader sees", async () => {
+  it("finds members of a workspace by name and e-mail, within what the user sees", async () => {
     const { ann, mem, bob, home } = world;
     const members = async (person: Person, q: string) => {
       const path = `/workspaces/${home.id}/members?q=${encodeURIComponent(q)}`;

@@ -23,7 +23,7 @@ describe("tasks", () => {
   });
   afterAll(() => world.gateway.close());
 
-  it("a task is read as its owner reads it, with what its operator wants to know", async () => {
+  it("show what their owner reads, with details for their operator", async () => {
     const { json } = await world.mem.call("GET", `/tasks/${tasks.mem}`);
     expect(json).toMatchObject({
       id: tasks.mem,
@@ -46,7 +46,7 @@ describe("tasks", () => {
     expect((await fetch(video!.url)).status).toBe(200);
   });
 
-  it("filters, pages, and what each reader sees", async () => {
+  it("are filtered and paged, and each user sees only their own", async () => {
     const list = async (query: string, person = world.root) =>
       ids(await person.call("GET", `/tasks?${query}`));
     const { mem, mel, failed, bob } = tasks;
@@ -68,7 +68,7 @@ describe("tasks", () => {
     }
   });
 
-  it("filters by kind, provider and member; says until when files are kept, and what was asked for without its text", async () => {
+  it("are filtered by kind, provider and member, and show the retention of their files and their parameters without the prompt", async () => {
     const list = async (query: string) => ids(await world.root.call("GET", `/tasks?${query}`));
     const { mem, mel, failed, bob } = tasks;
     expect(await list("kind=video")).toEqual([bob, failed, mel, mem]);
@@ -87,7 +87,7 @@ describe("tasks", () => {
     });
   });
 
-  it("the four shapes are what the callers' endpoints answer", async () => {
+  it("have the four renderings that the callers' endpoints answer", async () => {
     const { json } = await world.mem.call("GET", `/tasks/${tasks.mem}/shapes`);
     const asCaller = async (path: string): Promise<unknown> => {
       const headers = { authorization: `Bearer ${memKey}` };
@@ -100,7 +100,7 @@ describe("tasks", () => {
     expect(json.alias.output).toEqual(alias.output);
   });
 
-  it("whoever does not see a task finds neither its shapes nor its file, and cancels nothing (TASK-42)", async () => {
+  it("cannot be read, cancelled or downloaded by users who do not see them (TASK-42)", async () => {
     const { key } = await world.keyOf(world.mel, world.home.id);
     const started = await fetch(`${world.gateway.url}/v1/tasks`, {
       method: "POST",
@@ -139,7 +139,7 @@ describe("tasks", () => {
     expect([(await fetch(url)).status, (await fetch(guessed)).status]).toEqual([200, 404]);
   });
 
-  it("a task is canceled by the callers' rule: a waiting one at once, one that has ended not at all; the log of changes has it", async () => {
+  it("are cancelled by the callers' rules: a waiting task at once, an ended one never; the audit log records it", async () => {
     const ended = await world.mem.call("POST", `/tasks/${tasks.mem}/cancel`, {});
     const headers = { authorization: `Bearer ${memKey}` };
     const asCaller = await fetch(`${world.gateway.url}/v1/tasks/${tasks.mem}/cancel`, {
@@ -200,7 +200,7 @@ models:
   });
   afterAll(() => world.gateway.close());
 
-  it("models as configured, with prices and health; no key is ever shown", async () => {
+  it("show their configuration, prices and health, and never a key", async () => {
     const { json, text } = await world.root.call("GET", "/models?provider=local");
     expect(json.data).toMatchObject([
       {
@@ -234,7 +234,7 @@ models:
     });
   });
 
-  it("what a key may call, and the outermost layer that leaves a model out; parameters of models that are named", async () => {
+  it("show what a key may call, and the outermost layer that excludes a model; parameters are shown for models named by id", async () => {
     const { root, ann, mem, bob, home, must } = world;
     must(
       await root.call("PATCH", `/workspaces/${home.id}`, {
@@ -280,7 +280,7 @@ models:
     must(await root.call("PATCH", `/workspaces/${home.id}`, { model_allowlist: null }));
   });
 
-  it("callers see neither addresses nor accounts nor upstream names", async () => {
+  it("hide addresses, accounts and upstream names from workspace users", async () => {
     const inside = await world.root.call("GET", "/providers");
     const local = { id: "local", base_url: "http://127.0.0.1:1/v1", models: ["acme/talk"] };
     expect(inside.json.data).toContainEqual(
@@ -295,7 +295,7 @@ models:
     }
   });
 
-  it("a provider that fails is shown to be out, with the reason", async () => {
+  it("show a failing provider as out, with the reason", async () => {
     const { key } = await world.keyOf(world.mem, world.home.id);
     for (let call = 0; call < 6; call += 1) await world.chat(key, {}, "acme/talk");
     const { json } = await world.root.call("GET", "/models?provider=local");

@@ -40,7 +40,7 @@ const starts = async (query: string): Promise<[string, number][]> =>
   ]);
 
 it.each(["before usage is summed", "after it was"])(
-  "days and months begin where they do in the place, %s",
+  "days and months begin at local midnight, %s",
   async (when) => {
     if (when.startsWith("after")) await foldUsage(world.gateway.database);
     expect(await starts(`granularity=day&time_zone=Europe/Berlin&${october}`)).toEqual([
@@ -65,7 +65,7 @@ it.each(["before usage is summed", "after it was"])(
   },
 );
 
-it("the month of a place is what its days come to, to the nano-dollar", async () => {
+it("a month equals the sum of its local days, to the nano-dollar", async () => {
   const cost = async (query: string) =>
     ((await ask(`${query}&${october}`)).json.data as { cost: string }[]).reduce(
       (all, row) => all + parseUsd(row.cost),
@@ -84,7 +84,7 @@ it.each([
     "time_zone=Europe/Berlin&from=2026-10-01T00:00:00Z&to=2026-11-02T00:00:00Z",
     "a period has at most 31 days. Leave it out for a longer period, in UTC.",
   ],
-])("%s: 400 that names it and says what to send", async (query, rule) => {
+])("%s: 400 that names the parameter and says what to send", async (query, rule) => {
   const { status, json } = await ask(query);
   expect([status, json.error.param]).toEqual([400, "time_zone"]);
   expect(json.error.message).toMatch(/`time_zone`/);
@@ -109,22 +109,25 @@ describe("days that begin within an hour", () => {
       }
   });
 
-  it.each(within)("%s: the day that begins at %s has what is of it", async (zone, begin) => {
-    for (const sum of [() => undefined, () => foldUsage(world.gateway.database)]) {
-      await sum();
-      const days = await starts(`granularity=day&time_zone=${zone}&${september}`);
-      const before = new Date(Date.parse(begin) - 24 * 3_600_000).toISOString();
-      expect(days).toEqual(
-        expect.arrayContaining([
-          [before, 1],
-          [begin, 1],
-        ]),
-      );
-      expect(days.reduce((all, [, requests]) => all + requests, 0)).toBe(6);
-    }
-  });
+  it.each(within)(
+    "%s: the day that begins at %s has exactly its own calls",
+    async (zone, begin) => {
+      for (const sum of [() => undefined, () => foldUsage(world.gateway.database)]) {
+        await sum();
+        const days = await starts(`granularity=day&time_zone=${zone}&${september}`);
+        const before = new Date(Date.parse(begin) - 24 * 3_600_000).toISOString();
+        expect(days).toEqual(
+          expect.arrayContaining([
+            [before, 1],
+            [begin, 1],
+          ]),
+        );
+        expect(days.reduce((all, [, requests]) => all + requests, 0)).toBe(6);
+      }
+    },
+  );
 
-  it("a period that begins or ends there has the days' own parts", async () => {
+  it("a period that begins or ends within the hour has only its own part", async () => {
     const [zone, begin] = within[0];
     const local = "2026-09-11T00:00:00%2B05:30";
     const days = (period: string) => starts(`granularity=day&time_zone=${zone}&${period}`);
@@ -134,18 +137,21 @@ describe("days that begin within an hour", () => {
   });
 });
 
-it.each(["UTC", "Etc/UTC", "GMT"])("%s is no place: its days have no bound", async (name) => {
-  const year = "granularity=day&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
-  expect(await starts(`${year}&time_zone=${name}`)).toEqual(await starts(year));
-});
+it.each(["UTC", "Etc/UTC", "GMT"])(
+  "%s is treated as no time zone: its days have no limit of 31",
+  async (name) => {
+    const year = "granularity=day&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z";
+    expect(await starts(`${year}&time_zone=${name}`)).toEqual(await starts(year));
+  },
+);
 
-it("hours and totals are those of every place", async () => {
+it("hours and totals do not depend on the time zone", async () => {
   expect((await ask("granularity=hour&time_zone=Asia/Kolkata")).status).toBe(200);
   const [row] = (await ask(`time_zone=Asia/Kolkata&${october}`)).json.data as object[];
   expect(row).toMatchObject({ start: "2026-09-30T22:00:00.000Z", requests: 5 });
 });
 
-it("a workspace is told by its name, too: in JSON and as CSV", async () => {
+it("a group by workspace has its name, in JSON and as CSV", async () => {
   const named = (await ask(`group_by=workspace&${october}`)).json.data as object[];
   expect(named).toMatchObject([{ workspace_id: world.home.id, workspace_name: "home" }]);
   const answer = await fetch(`${world.gateway.url}/admin/v1/usage?group_by=workspace&${october}`, {

@@ -51,7 +51,7 @@ describe("usage", () => {
     return row!.sum;
   };
 
-  it("adds up to the ledger to the last nano-dollar, however it is cut", async () => {
+  it("adds up to the ledger to the last nano-dollar, for every granularity and group", async () => {
     const all = await charged();
     expect(all).toBeGreaterThan(0n);
     for (const granularity of ["hour", "day", "month", "total"]) {
@@ -99,7 +99,7 @@ describe("usage", () => {
     });
   });
 
-  it("of a charge whose log row is lost the cost stays, of no model", async () => {
+  it("keeps the cost of a charge whose log row is lost, without a model", async () => {
     const id = await world.chat(keys.bob.key);
     await world.bob.call("GET", "/requests");
     const { database } = world.gateway;
@@ -115,7 +115,7 @@ describe("usage", () => {
     expect(sum(await usage("group_by=key", world.bob))).toBe(await charged(world.away.id));
   });
 
-  it("of a call that outlived its hold the late charge counts, once", async () => {
+  it("counts a call that outlived its hold once, with its late charge", async () => {
     const { database } = world.gateway;
     const id = await world.chat(keys.bob.key);
     await world.bob.call("GET", "/requests");
@@ -129,7 +129,7 @@ describe("usage", () => {
     expect(await sums()).toEqual(before);
   });
 
-  it("groups that are asked for at once are of one moment, and each adds up to the ledger", async () => {
+  it("gives several groups of the same moment in one answer, and each adds up to the ledger", async () => {
     const ask = async (query: string, person = world.root) =>
       (await person.call("GET", `/usage?${query}`)).json as {
         readonly data: Row[];
@@ -149,7 +149,7 @@ describe("usage", () => {
     expect(await ask("group_by=key")).not.toHaveProperty("also");
   });
 
-  it("periods are of UTC, begin at from and end before to", async () => {
+  it("has periods in UTC that include `from` and exclude `to`", async () => {
     const { database } = world.gateway;
     const entries = await database.query<{ reference: string }>(
       "select reference from ledger_entries where kind = 'charge' and workspace_id = $1 order by entry",
@@ -179,7 +179,7 @@ describe("usage", () => {
     expect(await starts(`granularity=day&${march}`)).toEqual([["2031-03-31T00:00:00.000Z", 1]]);
   });
 
-  it("everybody sees what is theirs to see", async () => {
+  it("shows each user only what they may see", async () => {
     const requests = async (person: Person) => (await usage("", person)).map((row) => row.requests);
     expect(await requests(world.ann)).toEqual([5]);
     expect(await requests(world.mem)).toEqual([3]);
@@ -195,7 +195,7 @@ describe("usage", () => {
     ["status=error", "status"],
     ["status=failed,expired", "status"],
     ["from=2030-01-01T00:00:00Z&to=2029-01-01T00:00:00Z", "from"],
-  ])("%s: 400 that names it", async (query, param) => {
+  ])("%s: 400 that names the parameter", async (query, param) => {
     const { status, json } = await world.root.call("GET", `/usage?${query}`);
     expect([status, json.error.param]).toEqual([400, param]);
   });
@@ -212,7 +212,7 @@ describe("usage", () => {
     );
   });
 
-  it("nobody reads further by filters, groups or time", async () => {
+  it("shows no more through filters, groups or long periods", async () => {
     const forever = "from=0001-01-01T00:00:00Z&to=9999-12-31T23:59:59Z";
     const { home, away, mem, mel, bob, ann } = world;
     expect(await usage(`member_id=${mel.userId}&${forever}`, mem)).toEqual([]);
@@ -228,7 +228,7 @@ describe("usage", () => {
     expect(new Set(await seen(bob, "workspace", "workspace_id"))).toEqual(new Set([away.id]));
   });
 
-  it("of somebody who is in no workspace any more there is none", async () => {
+  it("is empty for a user who left their only workspace", async () => {
     const { gateway, home, root, must } = world;
     const lone = await newMember(gateway, home.id, { email: "lone@example.com", role: "member" });
     must(await root.call("DELETE", `/workspaces/${home.id}/members/${lone.userId}`));
@@ -249,7 +249,7 @@ describe("usage", () => {
     ["also_by=model,mood", "also_by"],
     ["also_by=", "also_by"],
     ["also_by=tag:team", "also_by"],
-  ])("%s: 400 that names it", async (query, param) => {
+  ])("%s: 400 that names this parameter", async (query, param) => {
     const { status, json } = await world.root.call("GET", `/usage?${query}`);
     expect([status, json.error.param]).toEqual([400, param]);
   });
@@ -281,7 +281,7 @@ describe("usage that was summed", () => {
   const usage = async (query: string): Promise<Row[]> =>
     (await world.mem.call("GET", `/usage?${query}`)).json.data as Row[];
 
-  it("tells errors, times and models; a model that nobody has is none", async () => {
+  it("counts errors, durations and models; unknown models are counted together without a name", async () => {
     const rows = await usage("group_by=model");
     expect(Object.fromEntries(rows.map((row) => [row["model"], row.requests]))).toEqual({
       "sandbox/chat": 2,
@@ -300,14 +300,14 @@ describe("usage that was summed", () => {
     );
   });
 
-  it("what comes next is there at once", async () => {
+  it("includes later calls at once", async () => {
     const before = await usage("group_by=protocol");
     await world.chat(key.key);
     const after = await usage("group_by=protocol");
     expect(after.map((row) => row.requests)).toEqual([before[0]!.requests + 1]);
   });
 
-  it("of too many groups beside the first there are as many as an answer may have, and it says so", async () => {
+  it("has at most 10,000 groups in each additional list, and says if there are more", async () => {
     await world.gateway.database.query(
       `insert into usage_days (workspace_id, day, dimension, of_member, member_id, value, requests, errors, client_closed, cost_nano,
          input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, output_images, output_video_seconds,
@@ -328,7 +328,7 @@ describe("usage that was summed", () => {
     expect((await world.root.call("GET", `/usage?${old}&group_by=model`)).status).toBe(400);
   });
 
-  it("top names the dearest, and the rest is one row", async () => {
+  it("names the dearest groups for `top` and adds up the rest in one row", async () => {
     const rows = await usage("group_by=model&top=1");
     expect(rows.map((row) => [row["model"], row["other"]])).toEqual(
       expect.arrayContaining([
@@ -340,7 +340,7 @@ describe("usage that was summed", () => {
     expect(rows).toHaveLength(3);
   });
 
-  it("a day begins where the caller is", async () => {
+  it("has days that begin at the caller's offset", async () => {
     const to = new Date(Date.now() + 1_000).toISOString();
     const [row] = await usage(
       `granularity=day&tz_offset=14&to=${to}&from=${new Date(Date.now() - 7_200_000).toISOString()}`,
