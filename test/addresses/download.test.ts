@@ -69,9 +69,9 @@ async function failure(...given: Parameters<typeof fetched>): Promise<unknown> {
   return (error as DownloadError).failure;
 }
 
-describe("a file that is what it should be", () => {
+describe("a file of an expected type", () => {
   it.each(Object.entries(files))(
-    "%s arrives whole, whatever its server calls it",
+    "is stored completely whatever content type its server names: %s",
     async (type, bytes) => {
       const server = await serving((_request, response) =>
         response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes),
@@ -82,7 +82,7 @@ describe("a file that is what it should be", () => {
     },
   );
 
-  it("arrives whole a byte at a time, and asks for no compression", async () => {
+  it("is stored completely when it comes byte by byte, and is requested without compression", async () => {
     const short = mp4.subarray(0, 40);
     const server = await serving((request, response) => {
       expect(request.headers["accept-encoding"]).toBe("identity");
@@ -93,7 +93,7 @@ describe("a file that is what it should be", () => {
     expect(short.equals(await buffer((await store.open("file"))!.stream))).toBe(true);
   });
 
-  it("is what the sink makes of it, and the sink's own fault stays its own", async () => {
+  it("gives its bytes to the sink, whose own error is passed on", async () => {
     const server = await serving((_request, response) => response.end(mp4));
     const request = { url: `http://127.0.0.1:${server.port}/`, kind: "video" } as const;
     const rest = { bytesMax: 1e6, idleMs: 30_000, totalMs: 60_000, allowPrivate: true };
@@ -104,7 +104,7 @@ describe("a file that is what it should be", () => {
   });
 });
 
-describe("a file that is something else is not kept", () => {
+describe("a file of another type", () => {
   it.each([
     [
       "a page that says it is a video",
@@ -119,7 +119,7 @@ describe("a file that is something else is not kept", () => {
     ["sound", head("00000018667479704d344120000000004d34412069736f6d")],
     ["too short to be anything", Buffer.from("00000020", "hex")],
     ["nothing", Buffer.alloc(0)],
-  ])("%s", async (_what, bytes) => {
+  ])("is not kept: %s", async (_what, bytes) => {
     const server = await serving((_request, response) =>
       response.writeHead(200, { "content-type": "video/mp4" }).end(bytes),
     );
@@ -136,14 +136,17 @@ describe("a file that is something else is not kept", () => {
     ["an SVG", "image/svg+xml", '<?xml version="1.0"?><svg/>', false],
     ["an SVG that says nothing of itself", "application/octet-stream", "<svg/>", false],
     ["a picture of a kind that is not kept", "image/gif", "GIF89a\u0001\u0000\u0001\u0000", false],
-  ])("%s, told as %s", async (_what, type, text, retryable) => {
-    const server = await serving((_request, response) =>
-      response.writeHead(200, { "content-type": type }).end(text),
-    );
-    await expect(fetched(server)).rejects.toMatchObject({ failure: "media_type", retryable });
-  });
+  ])(
+    "is not kept; `retryable` depends on its content: %s, sent as %s",
+    async (_what, type, text, retryable) => {
+      const server = await serving((_request, response) =>
+        response.writeHead(200, { "content-type": type }).end(text),
+      );
+      await expect(fetched(server)).rejects.toMatchObject({ failure: "media_type", retryable });
+    },
+  );
 
-  it("a video where a picture was asked for", async () => {
+  it("is not kept: a video instead of a requested picture", async () => {
     const server = await serving((_request, response) => response.end(mp4));
     expect(await failure(server, { kind: "image" })).toBe("media_type");
   });
@@ -157,7 +160,7 @@ describe("a file that is something else is not kept", () => {
     [204, false],
     [500, true],
     [429, true],
-  ])("status %i; another try may help: %s", async (status, retryable) => {
+  ])("is not kept with status %i; retryable: %s", async (status, retryable) => {
     const server = await serving((_request, response) => response.writeHead(status).end(mp4));
     await expect(fetched(server)).rejects.toMatchObject({ failure: "status", retryable });
     expect(kept()).toEqual([]);
@@ -165,7 +168,7 @@ describe("a file that is something else is not kept", () => {
 });
 
 describe("a file that is too large", () => {
-  it("is not read where its server tells so", async () => {
+  it("is not read if its content-length is too large", async () => {
     const server = await serving((_request, response) => {
       response.writeHead(200, { "content-length": 2 ** 31 });
       response.write(mp4);
@@ -173,7 +176,7 @@ describe("a file that is too large", () => {
     expect(await failure(server, { bytesMax: 2 ** 31 - 1 })).toBe("too_large");
   });
 
-  it("is cut off where it does not end", async () => {
+  it("is cut off if it does not end", async () => {
     let sent = 0;
     const server = await serving(endless((bytes) => (sent += bytes)));
     expect(await failure(server, { bytesMax: 3_000_000 })).toBe("too_large");
@@ -181,7 +184,7 @@ describe("a file that is too large", () => {
     expect(sent).toBeLessThan(3_000_000 + 10_000_000);
   });
 
-  it("of 2 GB leaves the memory flat", async () => {
+  it("of 2 GB does not raise memory use", async () => {
     const size = inForm(512, 2048) * 1024 ** 2;
     const server = await serving(endless(() => undefined, size));
     // Peak memory in the first quarter, in which the buffers settle, and in the rest.
@@ -203,12 +206,12 @@ describe("a file that is too large", () => {
   });
 });
 
-describe("a file that does not arrive", () => {
+describe("a file that does not arrive completely", () => {
   it.each([
     ["a length that is not reached", "content-length: 9000"],
     ["chunks without an end", "transfer-encoding: chunked"],
     ["no word of its length", "x-a: b"],
-  ])("is a cut: %s", async (_what, header) => {
+  ])("fails as cut: %s", async (_what, header) => {
     const chunked = header.startsWith("transfer");
     const server = await running(
       serveRaw((socket) => {
@@ -219,7 +222,7 @@ describe("a file that does not arrive", () => {
     expect(await failure(server)).toBe("cut");
   });
 
-  it("is a cut where the connection breaks", async () => {
+  it("fails as cut when the connection breaks", async () => {
     const server = await serving((_request, response) => {
       response.writeHead(200, { "content-length": 9000 });
       response.write(mp4, () => (response.socket as Socket).resetAndDestroy());
@@ -230,14 +233,14 @@ describe("a file that does not arrive", () => {
   it.each([
     ["before its head", () => undefined],
     ["in the middle", (socket: Socket) => socket.write(partial())],
-  ])("is given up where its server falls silent %s", async (_when, talk) => {
+  ])("fails with a timeout when its server falls silent %s", async (_when, talk) => {
     const server = await running(serveRaw(talk));
     const begun = Date.now();
     expect(await failure(server, { idleMs: 300 })).toBe("timeout");
     expect(Date.now() - begun).toBeLessThan(60_000);
   });
 
-  it("is given up where it drips on for ever", async () => {
+  it("fails with a timeout when it drips on forever", async () => {
     const server = await serving((_request, response) => {
       response.write(mp4);
       const drip = setInterval(() => response.write("."), 50);
@@ -246,7 +249,7 @@ describe("a file that does not arrive", () => {
     expect(await failure(server, { totalMs: 500 })).toBe("timeout");
   });
 
-  it("cannot be reached", async () => {
+  it("fails to connect when its server is gone", async () => {
     const server = await serve(() => undefined);
     await server.close();
     expect(await failure(server)).toBe("connect");
@@ -279,11 +282,11 @@ function endless(onSent: (bytes: number) => void, size = Infinity): RequestListe
   };
 }
 
-describe("T77: where a file may be", () => {
+describe("T77: the address of a file", () => {
   const digest = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
   const providerOf = (server: TestServer) => `http://api.example:${server.port}/v1`;
 
-  it("not in a private network, unless that is the provider's own host and port or allowed", async () => {
+  it("is refused in a private network, unless it is the provider's own host and port or is allowed", async () => {
     const server = await serving((_request, response) => response.end(mp4));
     const providerUrl = providerOf(server);
     const resolve = resolver({ "cdn.example": [["127.0.0.1"]], "api.example": [["127.0.0.1"]] });
@@ -309,7 +312,7 @@ describe("T77: where a file may be", () => {
     expect(server.connections()).toBe(2);
   });
 
-  it("a name that turns private after it was checked does not get there", async () => {
+  it("is not connected to if its name turns private after the check", async () => {
     const server = await serving((_request, response) => response.end(mp4));
     const providerUrl = providerOf(server);
     const resolve = resolver({ "cdn.example": [["192.88.98.1"], ["127.0.0.1"]] });
@@ -321,7 +324,7 @@ describe("T77: where a file may be", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("a redirect does not lead into a private network either", async () => {
+  it("is refused in a private network after a redirect too", async () => {
     const inside = await serving((_request, response) => response.end(mp4));
     const resolve = resolver({ "api.example": [["127.0.0.1"]], "cdn.example": [["10.0.0.1"]] });
     const server = await serving((request, response) => {
@@ -337,7 +340,7 @@ describe("T77: where a file may be", () => {
     expect(inside.connections()).toBe(0);
   });
 
-  it("three redirects are followed, relative ones too, four are not", async () => {
+  it("may redirect three times, also relatively, but not four times", async () => {
     const server = await serving((request, response) => {
       const left = Number(request.url!.slice(1));
       if (left === 0) response.end(mp4);
@@ -350,7 +353,7 @@ describe("T77: where a file may be", () => {
     expect(await failure(server, { url: url(4) })).toBe("redirects");
   });
 
-  it("an address may be as long as a temporary credential's token makes it, and a redirect's too", async () => {
+  it("may be as long as the token of a temporary credential needs, also in a redirect", async () => {
     const server = await serving((request, response) => {
       if (request.url!.startsWith("/on")) response.end(mp4);
       else response.writeHead(302, { location: `/on?X-Amz-Security-Token=${token}` }).end();
@@ -362,7 +365,7 @@ describe("T77: where a file may be", () => {
     expect(await failure(server, { url: url + "t".repeat(9000) })).toBe("address");
   });
 
-  it("a redirect must lead to an address", async () => {
+  it("is refused if a redirect does not lead to a web address", async () => {
     const location = { now: "" };
     const server = await serving((_request, response) =>
       response.writeHead(302, location.now === "" ? {} : { location: location.now }).end(),
@@ -374,7 +377,7 @@ describe("T77: where a file may be", () => {
     expect(await failure(server)).toBe("address");
   });
 
-  it("what went wrong is told without the address, which may hold a signature", async () => {
+  it("is left out of the error, because it may hold a signature", async () => {
     const server = await serving((_request, response) => response.writeHead(403).end());
     const url = `http://127.0.0.1:${server.port}/file?signature=hunter2`;
     const error = await fetched(server, { url }).catch((thrown: unknown) => thrown);

@@ -50,14 +50,14 @@ describe("checking an address", () => {
     await expect(check).rejects.toMatchObject(refused);
   });
 
-  it("a name of which every address is public passes", async () => {
+  it("a name with only public addresses passes", async () => {
     const resolve = resolver({ "hooks.example": [["93.184.215.14", "2606:4700::1111"]] });
     const { url, addresses } = await checkAddress("https://hooks.example/x", { ...rule, resolve });
     expect(url.href).toBe("https://hooks.example/x");
     expect(addresses).toHaveLength(2);
   });
 
-  it("a name that does not exist is refused, also by the system's own resolver", async () => {
+  it("a name that does not exist is refused, also with the system's resolver", async () => {
     const missing = { ...refused, message: "webhook_url names a host that does not exist." };
     const resolve = resolver({});
     const check = checkAddress("https://hooks.example/x", { ...rule, resolve });
@@ -66,7 +66,7 @@ describe("checking an address", () => {
     await expect(system).rejects.toMatchObject(missing);
   });
 
-  it("many names at once are all answered", async () => {
+  it("many names at once are all resolved", async () => {
     const checks = Array.from({ length: 12 }, (_, index) =>
       checkAddress(`https://no-such-name-${index}.invalid/x`, rule).catch(
         (error: unknown) => error,
@@ -76,7 +76,7 @@ describe("checking an address", () => {
       expect(error).toMatchObject({ code: "invalid_value" });
   });
 
-  it("a name that hangs holds up one of its kind, and whoever waited in vain is not looked up after it", async () => {
+  it("a hanging lookup delays only its own queue, and lookups that timed out while waiting are skipped", async () => {
     const asked: string[] = [];
     const { promise: hung, resolve: release } = Promise.withResolvers<void>();
     const look = async (name: string) => {
@@ -95,7 +95,7 @@ describe("checking an address", () => {
     expect(asked).toEqual(["dead.example", "vendor.example", "three.example"]);
   });
 
-  it("a resolver that does not answer is nobody's mistake: nothing is known to connect to", async () => {
+  it("a resolver that does not answer yields no addresses and no error", async () => {
     const { addresses } = await checkAddress("https://hooks.example/x", {
       ...rule,
       resolve: failing("EAI_AGAIN"),
@@ -103,7 +103,7 @@ describe("checking an address", () => {
     expect(addresses).toEqual([]);
   });
 
-  it("HOOK-07: HTTPS stays the rule where private addresses are allowed", async () => {
+  it("HOOK-07: HTTPS is required even where private addresses are allowed", async () => {
     const open = { ...rule, allowPrivate: true };
     await expect(checkAddress("http://127.0.0.1/x", open)).rejects.toMatchObject({
       code: "invalid_value",
@@ -126,7 +126,7 @@ const hook: GuardedRequest = {
 };
 
 describe("a request to a checked address", () => {
-  it("T77: goes to the address that was checked, whatever the name says next", async () => {
+  it("T77: goes to the address that was checked, even if the name changes its answer", async () => {
     const inside = await running(serve((_request, response) => response.end("inside")));
     const resolve = resolver({ "hooks.example": [["192.88.98.1"], ["127.0.0.1"]] });
     const url = `http://hooks.example:${inside.port}/x`;
@@ -140,7 +140,7 @@ describe("a request to a checked address", () => {
     expect(inside.connections()).toBe(0);
   });
 
-  it("T77: of two addresses in turn only the first is connected to, under the name", async () => {
+  it("T77: connects only to the first of two alternating addresses, with the name as host", async () => {
     const hosts: (string | undefined)[] = [];
     const first = await running(
       serve((request, response) => {
@@ -189,7 +189,7 @@ describe("a request to a checked address", () => {
     },
   );
 
-  it("HOOK-08, T77: a private address is not connected to", async () => {
+  it("HOOK-08, T77: never connects to a private address", async () => {
     const server = await running(serve((_request, response) => response.end()));
     const resolve = resolver({ "hooks.example": [["127.0.0.1"]] });
     for (const host of ["127.0.0.1", "localhost", "hooks.example", "2130706433", "[::1]"])
@@ -199,7 +199,7 @@ describe("a request to a checked address", () => {
     expect(server.connections()).toBe(0);
   });
 
-  it("T77: a redirect is an answer, and is not followed", async () => {
+  it("T77: returns a redirect without following it", async () => {
     const inside = await running(serve((_request, response) => response.end("inside")));
     const location = `http://127.0.0.1:${inside.port}/`;
     const server = await running(
@@ -211,7 +211,7 @@ describe("a request to a checked address", () => {
     expect(inside.connections()).toBe(0);
   });
 
-  it("sends what it is given, and returns the answer", async () => {
+  it("sends the given request and returns the answer", async () => {
     const server = await running(
       serve((request, response) => {
         request.on("data", (body: Buffer) => {
@@ -239,7 +239,7 @@ describe("a request to a checked address", () => {
     }
   });
 
-  it("reads no more of an endless answer than it may keep", async () => {
+  it("reads no more of an endless answer than its limit", async () => {
     let sent = 0;
     const server = await running(
       serve((_request, response) => {
@@ -257,7 +257,7 @@ describe("a request to a checked address", () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it("an answer whose body stops, or breaks, is an answer all the same", async () => {
+  it("returns an answer whose body stalls or breaks, marked as not whole", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc";
     for (const after of ["silence", "end"]) {
       const server = await running(
@@ -291,14 +291,14 @@ describe("a request to a checked address", () => {
     expect(Date.now() - begun).toBeLessThan(60_000);
   });
 
-  it("HOOK-08: leaves nothing behind at the signal of whoever may end it, which lives as long as its gateway", async () => {
+  it("HOOK-08: leaves no listeners on the long-lived stop signal", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [leftSignals]);
     const left = JSON.parse(stdout) as { signals: number; listeners: number };
     expect(left.signals).toBeLessThan(100);
     expect(left.listeners).toBe(0);
   });
 
-  it("fails where nobody listens, where the name is not resolved, and when it is told to stop", async () => {
+  it("fails if the port is closed, the name is not resolved, or it is told to stop", async () => {
     const server = await serve(() => undefined);
     const url = `http://127.0.0.1:${server.port}/`;
     const open = { ...hook, allowPrivate: true };

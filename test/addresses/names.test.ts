@@ -36,7 +36,7 @@ afterAll(async () => {
   await deadDns.close();
 });
 
-it("a hundred dead names of one workspace do not delay the name of another, and are bounded", async () => {
+it("a hundred dead names of one workspace do not delay another workspace's names, and their lookups are limited", async () => {
   const dead = Array.from({ length: 100 }, (_, index) => names(`dead-${index}.example`, "ws_dead"));
   const over = Promise.allSettled(dead);
   const begunMs = performance.now();
@@ -54,12 +54,12 @@ it("a hundred dead names of one workspace do not delay the name of another, and 
   expect(system).toEqual([]);
 });
 
-it("a name whose servers are dead is no name that does not exist", async () => {
+it("a name whose servers do not answer fails as EAI_AGAIN, not as unknown", async () => {
   await expect(ofDead).rejects.toMatchObject({ code: "EAI_AGAIN" });
 });
 
 it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example`])(
-  "%s is a name that no host can have, and no silence of its servers",
+  "%s is refused as an invalid name, without a lookup",
   async (name) => {
     await expect(names(name)).rejects.toMatchObject({ code: "ENOTFOUND" });
     // The lookups of the first test may be retried once.
@@ -67,19 +67,19 @@ it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example
   },
 );
 
-it("a name that DNS does not have is looked up as the system does where neighbours may be named, not for strangers", async () => {
+it("a name missing in DNS goes to the system's resolver for operators' names only, not for callers' names", async () => {
   await expect(names("missing.example")).rejects.toMatchObject({ code: "ENOTFOUND" });
   expect(system).toEqual([]);
   expect(await neighbours("missing.example")).toEqual([{ address: "10.0.0.9", family: 4 }]);
   expect(system).toEqual(["missing.example"]);
 });
 
-it("the hosts file comes first", async () => {
+it("the hosts file takes precedence", async () => {
   expect(await names("LOCALHOST")).toContainEqual({ address: "127.0.0.1", family: 4 });
   expect(dns.asked).not.toContain("localhost");
 });
 
-it("a family of addresses that nobody answers for does not take the other along", async () => {
+it("an address family without an answer does not delay the other one", async () => {
   const begunMs = performance.now();
   expect(await names("half.example")).toEqual([{ address: live, family: 4 }]);
   expect(performance.now() - begunMs).toBeLessThan(2_000);

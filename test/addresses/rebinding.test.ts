@@ -50,13 +50,13 @@ it.each(Object.keys(names))("HOOK-08, T77: %s is refused", async (name) => {
   });
 });
 
-it("T77: an address that comes too late to be checked is none to connect to", async () => {
+it("T77: an address that arrives too late for the check is not used", async () => {
   const { addresses } = await checkAddress("http://late.example/x", { ...rule, resolve });
   isChecked.resolve();
   expect(addresses).toEqual([{ address: outside, family: 4 }]);
 });
 
-it("T77: each request asks once, and connects to what it was told then", async () => {
+it("T77: each request resolves the name once, and connects to that address", async () => {
   const first = await serve((_request, response) => response.end("first"), "127.0.0.2");
   const second = await serve(
     (_request, response) => response.end("second"),

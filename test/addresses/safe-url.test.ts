@@ -66,7 +66,7 @@ describe("T77: IP addresses", () => {
   });
 });
 
-describe("addresses as text", () => {
+describe("an address as text", () => {
   it.each(["http://example.com/hook", "ftp://example.com/", "file:///etc/passwd", "data:,x"])(
     "HOOK-07: %s is refused for a callback, with the field's name",
     (text) => {
@@ -76,7 +76,7 @@ describe("addresses as text", () => {
     },
   );
 
-  it("HTTP is for media only, and other schemes for nothing", () => {
+  it("may be HTTP for media only; other schemes are refused", () => {
     expect(parseSafeUrl("http://example.com/a.png", { ...rule, https: false }).protocol).toBe(
       "http:",
     );
@@ -101,7 +101,7 @@ describe("addresses as text", () => {
     expect(port.message).toBe(error.message);
   });
 
-  it("private addresses pass where the operator allows them; the rest of the rule stays", () => {
+  it("may be private where the operator allows that; all other rules still apply", () => {
     const open = { ...rule, allowPrivate: true };
     expect(parseSafeUrl("https://127.0.0.1:9/hook", open).href).toBe("https://127.0.0.1:9/hook");
     expect(parseSafeUrl("https://localhost/hook", open).hostname).toBe("localhost");
@@ -129,11 +129,11 @@ describe("addresses as text", () => {
     expect(refusal(text).message).toMatch(why);
   });
 
-  it("never repeats what is refused: it may hold a secret", () => {
+  it("is never repeated in a refusal, because it may hold a secret", () => {
     expect(refusal("https://user:hunter2@example.com/").message).not.toMatch("hunter2");
   });
 
-  it("2048 characters pass", () => {
+  it("may have 2048 characters", () => {
     const text = `https://example.com/${"x".repeat(2048 - 20)}`;
     expect(parseSafeUrl(text, rule).href).toBe(text);
   });

@@ -165,7 +165,7 @@ const at = ([from, param]: (typeof places)[number]): string => `${from} ${param}
 
 describe("an address in a text call", () => {
   it.each(places.map((place) => [at(place), place] as const))(
-    "T77: %s may be no file and no private host, whoever is upstream",
+    "T77: may not be a file or a private host in %s, whatever the upstream",
     async (_title, [from, param, body]) => {
       for (const to of names) {
         for (const [url, why] of [refused[0], refused[9], refused[15]]) {
@@ -188,7 +188,7 @@ describe("an address in a text call", () => {
     }
   });
 
-  it("T77: a count of tokens names none either", async () => {
+  it("T77: is refused in a token count too", async () => {
     const { gateway } = world;
     const body = { model: "acme/messages", ...user([image("http://10.0.0.1/a.png")]) };
     const answer = await gateway().post("/v1/messages/count_tokens", body);
@@ -249,7 +249,7 @@ describe("an address in a text call", () => {
       ]),
     ],
   ] as const)(
-    "what is fetched from no network of ours passes on a direct route (%s, %#)",
+    "passes on a direct route if no fetch into our networks results from it (%s, %#)",
     async (from, body) => {
       const { status, up } = await world.send(from, from, body);
       expect(status).toBe(200);
@@ -257,7 +257,7 @@ describe("an address in a text call", () => {
     },
   );
 
-  it("private hosts pass where the operator allows them, and files do not", async () => {
+  it("may be private where the operator allows it, but never a file", async () => {
     const gateway = await startTestGateway({
       environment: { TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on" },
     });
@@ -279,7 +279,7 @@ describe("an address in a text call", () => {
     }
   });
 
-  it("T77: the place is named in few words, however long the caller's are", async () => {
+  it("T77: is located in the error in few words, even with very long field names", async () => {
     const image = { type: "image_url", image_url: { url: "file:///etc/passwd" } };
     const body = user([{ type: "text", text: "Hi", ["k".repeat(1_000_000)]: [image] }]);
     const { status, answer } = await world.send("chat", "chat", body);
@@ -287,7 +287,7 @@ describe("an address in a text call", () => {
     expect(JSON.stringify(answer).length).toBeLessThan(1000);
   });
 
-  it("T77: many addresses are looked at in the time of one pass", async () => {
+  it("T77: is found in linear time among many", async () => {
     const content = Array.from({ length: 200_000 }, () => ({ type: "image_url", image_url: "x" }));
     let found = 0;
     const look = () =>
