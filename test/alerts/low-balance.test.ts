@@ -75,7 +75,7 @@ describeDatabase("a low balance", (open) => {
     return lefts;
   }
 
-  it("is told by one of many that look at once, and by none after it", async () => {
+  it("is reported once, however many gateways check at the same time or later", async () => {
     await set({ charged: 4.999999999 });
     expect(await look(4)).toEqual([]);
     await set({ charged: 5 });
@@ -90,7 +90,7 @@ describeDatabase("a low balance", (open) => {
     expect(await look(4)).toEqual([]);
   });
 
-  it("begins anew with credit that brings it above the amount, and not with less", async () => {
+  it("is reported again only after credit brings it above the amount", async () => {
     await set({ charged: 9 });
     expect(await look()).toEqual(["1"]);
     await set({ credits: 12 });
@@ -101,7 +101,7 @@ describeDatabase("a low balance", (open) => {
     expect(await look()).toEqual(["2"]);
   });
 
-  it("another amount is another warning; without one there is none", async () => {
+  it("is reported again for another amount, and never without an amount", async () => {
     await set({ charged: 9 });
     expect(await look()).toEqual(["1"]);
     await set({ low: 3 });
@@ -116,7 +116,7 @@ describeDatabase("a low balance", (open) => {
     expect(await look()).toEqual(["-1"]);
   });
 
-  it("a credit line is a part of what is left; without limit nothing is low", async () => {
+  it("counts the credit line as available; an unlimited workspace is never low", async () => {
     await set({ charged: 9, line: 100 });
     expect(await look()).toEqual([]);
     await set({ charged: 106 });
@@ -125,13 +125,13 @@ describeDatabase("a low balance", (open) => {
     expect(await look()).toEqual([]);
   });
 
-  it("the sweep sees what nobody charged: an amount that was raised, credit that was taken back", async () => {
+  it("is found by the sweep without any charge: after a raised amount, or credit that was taken back", async () => {
     await set({ credits: 3 });
     await looking({ sweeps: true }).close();
     expect(told.map(({ left }) => left)).toEqual(["3"]);
   });
 
-  it("of thousands at once each is told once, a thousand in a transaction", async () => {
+  it("is reported once for each of thousands of workspaces, a thousand in a transaction", async () => {
     await database.query(`
       with added as (insert into workspaces (id, name, low_balance_nano) select 'many_' || n, 'M', 5 from generate_series(1, 2500) n returning id)
       insert into ledger_accounts (workspace_id) select id from added on conflict do nothing`);

@@ -48,14 +48,14 @@ describeDatabase("spend alerts of many keys", (open) => {
     return { whole: [...whole], alerts: rows.length };
   }
 
-  it("of one key that was charged it reads that one", async () => {
+  it("read only the key that was charged", async () => {
     const { whole, alerts } = await readWhole([["ws_7", "key_7"]]);
     // Its charges have passed two thresholds: 50 and 80.
     expect(alerts).toBe(2);
     expect(whole.filter((table) => /^(?:api_keys|ledger_spend)$/.test(table))).toEqual([]);
   });
 
-  it("unasked it reads all", async () => {
+  it("read all keys in a sweep", async () => {
     const { whole, alerts } = await readWhole([]);
     expect(alerts).toBe(10_000);
     expect(whole).toContain("api_keys");

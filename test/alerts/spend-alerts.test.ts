@@ -106,7 +106,7 @@ describe("alerts of spend caps", () => {
       ({ body }) => JSON.parse(body) as { id: string; type: string; data: Logged },
     );
 
-  it("a workspace's own thresholds stand in place of the usual ones, in every layer; without any there is no alert", async () => {
+  it("use a workspace's own thresholds in every layer, and are off if it has none", async () => {
     const choose = (list: string) =>
       node().database.query("update workspaces set alert_thresholds = $1::integer[]", [list]);
     try {
@@ -128,7 +128,7 @@ describe("alerts of spend caps", () => {
     }
   });
 
-  it("a hard cap that refuses a call before all of it is spent is told once, as the alert at 100 %; a soft one is not", async () => {
+  it("report once, as 100 %, a hard cap that refuses a call before it is spent; a soft cap is not reported", async () => {
     const refusedBy = async (one: Bench) => {
       const headers = { authorization: `Bearer ${node().key}` };
       const answer = await one.post("/v1/chat/completions", talk(), headers);
@@ -155,7 +155,7 @@ describe("alerts of spend caps", () => {
     expect(records).toEqual([expect.objectContaining({ threshold: 100, refused: true })]);
   });
 
-  it("what a hard cap refused at the end of a period is no alert of the next one", async () => {
+  it("do not report a refusal of one period in the next period", async () => {
     await node().setCaps("key", { dailyNano: 2n * cent, monthlyNano: 2n * cent, hard: true });
     const { database, workspaceId } = node();
     const [key] = await database.query<{ id: string }>("select id from api_keys", []);
@@ -175,7 +175,7 @@ describe("alerts of spend caps", () => {
     expect(logged.map(({ window }) => window)).toEqual(["monthly"]);
   });
 
-  it("each threshold is told once, in the log and signed to the workspace's address", async () => {
+  it("report each threshold once, in the log and in a signed callback to the workspace's address", async () => {
     await node().setCaps("key", { dailyNano: 10n * cent });
     await spend(4);
     await aMoment();
@@ -227,7 +227,7 @@ describe("alerts of spend caps", () => {
     expect(new Set(events().map(({ id }) => id)).size).toBe(3);
   });
 
-  it("what is jumped over is told too; a new period begins anew, and so does another cap", async () => {
+  it("report skipped thresholds too, and start again with a new period or another cap", async () => {
     await node().setCaps("key", { dailyNano: 2n * cent });
     await spend(2);
     await until(() => logged.length === 3);
@@ -245,7 +245,7 @@ describe("alerts of spend caps", () => {
     expect(logged).toHaveLength(5);
   });
 
-  it("the caps of all layers and windows are looked at", async () => {
+  it("cover the caps of all layers and windows", async () => {
     const [{ total }] = (await node().database.query(
       "select total_nano as total from ledger_counters where scope = 'workspace'",
     )) as [{ total: bigint }];
@@ -259,7 +259,7 @@ describe("alerts of spend caps", () => {
     ]);
   });
 
-  it("a low balance goes to the same address, once for both nodes, and again after credit", async () => {
+  it("send a low balance to the same address, once for both nodes, and again after credit", async () => {
     const low = async (usd: string | null) =>
       changeWorkspace({ database: node().database, clock }, node().workspaceId, {
         lowBalanceNano: usd === null ? null : parseUsd(usd),
@@ -290,7 +290,7 @@ describe("alerts of spend caps", () => {
     await low(null);
   });
 
-  it("without an address they are log events only", async () => {
+  it("are only log events without an address", async () => {
     await address(null);
     await node().setCaps("key", { dailyNano: 2n * cent });
     await spend(1);
@@ -299,7 +299,7 @@ describe("alerts of spend caps", () => {
     expect(await node().database.query("select id from webhook_deliveries")).toEqual([]);
   });
 
-  it("a cap of nothing alerts nobody", async () => {
+  it("report nothing for a cap of 0", async () => {
     await node().setCaps("key", { dailyNano: 0n });
     const answer = await node().post("/v1/chat/completions", talk());
     expect(answer.status).toBe(402);
@@ -307,7 +307,7 @@ describe("alerts of spend caps", () => {
     expect(logged).toEqual([]);
   });
 
-  it("what nobody looked at before its process ended is told by the next start", async () => {
+  it("are sent at the next start if the process ended before it checked", async () => {
     await spend(1);
     await aMoment();
     // The state after a process has charged and died: the counter stands, but no alert was sent.
