@@ -92,20 +92,23 @@ describe("a stranger's large bodies", () => {
     groups.map((group) => [group[0], [group]]),
   );
 
-  it.each(attacks)("to %s, with a length and in chunks, many at once", async (name, tried) => {
-    await expectUnharmed(`a stranger to ${name}`, victim, async () => {
-      const statuses: number[] = [];
-      for (let round = 0; round < inForm(1, 10); round += 1)
-        for (const group of tried) statuses.push(...(await attacked(group)));
-      return statuses;
-    });
-    for (const group of tried) await expectTold(group);
-  });
+  it.each(attacks)(
+    "harm no other caller when many are sent to %s at once, with a length and in chunks",
+    async (name, tried) => {
+      await expectUnharmed(`a stranger to ${name}`, victim, async () => {
+        const statuses: number[] = [];
+        for (let round = 0; round < inForm(1, 10); round += 1)
+          for (const group of tried) statuses.push(...(await attacked(group)));
+        return statuses;
+      });
+      for (const group of tried) await expectTold(group);
+    },
+  );
 });
 
 /** Brackets alone, nested as deep as the size limit allows. */
 describe("bodies nested without end", () => {
-  it("are refused by the scan, and another caller waits for less than 250 ms", async () => {
+  it("are refused by the scan, while another caller waits less than 250 ms", async () => {
     const body = Buffer.from("[".repeat(4 * 2 ** 20));
     const one = { path: "/v1/chat/completions", body, key: victim.key };
     const statuses = new Set<number>();
@@ -133,7 +136,7 @@ describe("bodies of tiny values", () => {
       return statuses;
     });
 
-  it("of 60 MB, many at once on one key, are refused", async () => {
+  it("of 60 MB are refused, many at once with one key", async () => {
     const body = Buffer.from(`{"model":"sandbox/chat","messages":${listOfSame(20_000_000, "{}")}}`);
     const bodies = [
       { path: "/v1/chat/completions", body },
@@ -148,7 +151,7 @@ describe("bodies of tiny values", () => {
     ).toEqual([]);
   });
 
-  it("of 31 MB, many at once on one key, are refused", async () => {
+  it("of 31 MB are refused, many at once with one key", async () => {
     const text = `{"model":"sandbox/chat","messages":${listOfSame(10_000_000, "{}")}}`;
     const one = { path: "/v1/messages", body: Buffer.from(text) };
     await attack(
@@ -158,7 +161,7 @@ describe("bodies of tiny values", () => {
     );
   });
 
-  describe("that are just legal, many at once", () => {
+  describe("bodies just within the limits, many at once", () => {
     const manyOf = <Body>(bodies: readonly Body[]) => inForm(bodies, [...bodies, ...bodies]);
     const { parts, values } = jsonBounds;
     const turns = Math.floor(parts / 5) - 8;
@@ -192,11 +195,14 @@ describe("bodies of tiny values", () => {
       models.map((model) => [model, bodiesTo(model, model, model, model)]),
     );
 
-    it.each(conversations)("conversations, towards %s", async (name, bodies) => {
-      await attack(`conversations to ${name}`, manyOf(bodies), inForm(1, 10));
-    });
+    it.each(conversations)(
+      "harm no other caller as conversations with %s",
+      async (name, bodies) => {
+        await attack(`conversations to ${name}`, manyOf(bodies), inForm(1, 10));
+      },
+    );
 
-    it("unknown fields, numbers, empty objects and token lists", async () => {
+    it("harm no other caller as unknown fields, numbers, empty objects and token lists", async () => {
       const hello = `"model":"sandbox/messages","messages":[{"role":"user","content":"a"}]`;
       const bodies = [
         { path: "/v1/chat/completions", body: `{${hello},${names}}` },
@@ -228,7 +234,7 @@ describe("bodies of tiny values", () => {
     });
   });
 
-  it("of one long text, many at once", async () => {
+  it("harm no other caller as one long text, many at once", async () => {
     const text = `{"model":"sandbox/messages","messages":[{"role":"user","content":"${'\\"'.repeat(inForm(4, 15) * 2 ** 20)}"}]}`;
     const one = { path: "/v1/chat/completions", body: Buffer.from(text) };
     await attack(

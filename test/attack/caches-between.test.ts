@@ -27,7 +27,7 @@ const paths = [
   "/api/v3/contents/generations/tasks/task_none",
 ];
 
-it.each(paths)("GET %s says so, whoever asks and however the key comes", async (path) => {
+it.each(paths)("GET %s answers no-store, with any key header and without a key", async (path) => {
   const kept = async (headers: Record<string, string>) => {
     const answer = await fetch(gateway.url + path, { headers });
     await answer.arrayBuffer();
@@ -60,7 +60,7 @@ const beside = [
   "/metrics",
 ];
 
-it("what is refused is kept for nobody, wherever it was asked for", async () => {
+it("every refusal answers no-store, at every path", async () => {
   expect(described.length).toBeGreaterThan(50);
   const kept: string[] = [];
   let refused = 0;
@@ -76,7 +76,7 @@ it("what is refused is kept for nobody, wherever it was asked for", async () => 
   expect(kept).toEqual([]);
 });
 
-it("whether the gateway is well is told of now", async () => {
+it("health, readiness and metrics answer no-store", async () => {
   for (const path of ["/healthz", "/readyz", "/metrics"]) {
     const answer = await gateway.get(path);
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -97,7 +97,7 @@ const keepsAll = (port: number, directory: string): string => `
     }
   }`;
 
-describe.skipIf(!hasNginx)("behind a cache that keeps whatever it may", () => {
+describe.skipIf(!hasNginx)("a cache in front that stores whatever it may", () => {
   let nginx: Nginx;
   beforeAll(async () => {
     const port = await freePort();
@@ -113,7 +113,7 @@ describe.skipIf(!hasNginx)("behind a cache that keeps whatever it may", () => {
     return { status: answer.status, text, kept: answer.headers.get("x-kept") };
   };
 
-  it("an error stands in the place of no page, no part of it and no answer to others", async () => {
+  it("stores a page or an asset, and never an error in its place", async () => {
     expect((await ask("/", { accept: "application/json" })).status).toBe(404);
     const page = await ask("/", { accept: "text/html" });
     expect(page.status).toBe(200);
@@ -123,7 +123,7 @@ describe.skipIf(!hasNginx)("behind a cache that keeps whatever it may", () => {
     expect(await ask(part, {})).toMatchObject({ status: 200, kept: "HIT" });
   });
 
-  it("what one key reads is kept for no other, and for no stranger", async () => {
+  it("stores no answer for another key or for a stranger", async () => {
     expect((await ask("/v1/key", {})).status).toBe(401);
     expect((await ask("/v1/key", { "x-api-key": gateway.key })).status).toBe(200);
     expect((await ask("/v1/key", {})).status).toBe(401);

@@ -67,7 +67,7 @@ describe.each(kinds)("500 connections on 400 open files, %s", (kind) => {
     closeAll(clients);
   }
 
-  it("leave everybody 200 or an immediate 503, and no trace", async () => {
+  it("give every caller 200 or an immediate 503, and leave no trace", async () => {
     const counts = new Map<string, number>();
     const figures = await measureAgain(
       `descriptors, ${kind}`,

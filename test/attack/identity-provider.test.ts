@@ -74,19 +74,19 @@ const lies: readonly (readonly [what: string, how: () => Manner])[] = [
 ];
 
 describe("an identity provider that lies", () => {
-  it.each(lies)("%s lets nobody in", async (_what, how) => {
+  it.each(lies)("signs no user in with a false answer: %s", async (_what, how) => {
     const { location, cookie } = await signIn(mallory, how());
     expect(location).toContain("error=");
     expect((await me(cookie)).status).toBe(401);
   });
 
-  it("an address that only looks like another's in lower case is another's", async () => {
+  it("cannot take over an address that only becomes equal when lowercased", async () => {
     // The Kelvin sign; its lower case is a k.
     const { cookie } = await signIn({ ...mallory, sub: "idp-3", email: "\u212Aate@example.com" });
     expect((await me(cookie)).status).toBe(401);
   });
 
-  it("what it grants opens its own doors, and is kept nowhere", async () => {
+  it("signs in its own user, and its tokens are not stored", async () => {
     await signIn(kate);
     const { cookie } = await signIn(kate);
     expect((await me(cookie)).status).toBe(200);
@@ -99,7 +99,7 @@ describe("an identity provider that lies", () => {
   });
 });
 
-describe("an identity provider that is silent", () => {
+describe("an identity provider that does not answer", () => {
   let silent: Server;
   let issuer: string;
   let asked = 0;
@@ -114,7 +114,7 @@ describe("an identity provider that is silent", () => {
     silent.close();
   });
 
-  it("keeps nobody out who signs in with a password or has a session", async () => {
+  it("does not affect users with a password or a session", async () => {
     const waiting = await startAdminGateway({ config: signInConfig(issuer, client) });
     const { adminEmail: email, adminPassword: password } = waiting.first!;
     const body = { email, password };
@@ -133,7 +133,7 @@ describe("an identity provider that is silent", () => {
     }
   });
 
-  it("is waited for so long and no longer, and asked once for all who wait", async () => {
+  it("is waited for with a limit, and asked once for all waiting sign-ins", async () => {
     const before = asked;
     const sessions = createSessions({
       ...(await gateway.hand()),

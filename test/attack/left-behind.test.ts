@@ -59,7 +59,7 @@ const waitingSql = "select 1 from pg_locks where not granted and locktype = 'tra
 const somebodyWaits = (tx: Queryable): Promise<unknown> =>
   eventually(async () => (await tx.query(waitingSql, [])).length > 0, "somebody waits");
 
-it("a member who is removed while the body of their request is on its way makes no key and enables none", async () => {
+it("a member who is removed while their request body arrives makes no key and enables none", async () => {
   const { gateway, home, ann } = world;
   const leaver = await newMember(gateway, home.id, { email: "leaver@example.com", role: "member" });
   const body = { workspace_id: home.id, name: "kept for later" };
@@ -74,7 +74,7 @@ it("a member who is removed while the body of their request is on its way makes 
   expect(await activeKeys(leaver.userId)).toBe(0);
 });
 
-it("an admin who is made a member while the body of their request is on its way adds nobody", async () => {
+it("an admin who loses the role while their request body arrives adds no member", async () => {
   const { gateway, home, ann } = world;
   const sunk = await newMember(gateway, home.id, { email: "sunk@example.com", role: "admin" });
   const path = `/workspaces/${home.id}/members`;
@@ -85,7 +85,7 @@ it("an admin who is made a member while the body of their request is on its way 
   expect(await adding()).toBe(403);
 });
 
-it("a session that a new password ended makes no personal token with what it had begun", async () => {
+it("a session that ended by a new password makes no personal token with a request that it began before", async () => {
   const { gateway, home } = world;
   const owner = await newMember(gateway, home.id, { email: "owner@example.com", role: "member" });
   const stolen = { cookie: owner.cookie };
@@ -103,7 +103,7 @@ it("a session that a new password ended makes no personal token with what it had
   expect(rows).toEqual([]);
 });
 
-it("a session that is being ended makes no personal token meanwhile", async () => {
+it("a session whose deletion is not yet committed makes no personal token", async () => {
   const { gateway, home } = world;
   const owner = await newMember(gateway, home.id, { email: "slow@example.com", role: "member" });
   const make = () =>
@@ -122,7 +122,7 @@ it("a session that is being ended makes no personal token meanwhile", async () =
   expect((await making.made).status).toBe(401);
 });
 
-it("of keys made in the moment of a removal none is left active", async () => {
+it("keys made at the moment of the member's removal are not left active", async () => {
   const { gateway, home, ann } = world;
   const hasty = await newMember(gateway, home.id, { email: "hasty@example.com", role: "member" });
   const over = new AbortController();
@@ -143,7 +143,7 @@ it("of keys made in the moment of a removal none is left active", async () => {
   expect(await activeKeys(hasty.userId)).toBe(0);
 });
 
-it("of one's own keys none is enabled in the moment of one's removal", async () => {
+it("a member cannot enable their own key at the moment of their removal", async () => {
   const { gateway, home } = world;
   const hasty = await newMember(gateway, home.id, { email: "quick@example.com", role: "member" });
   const own = await hasty.call("POST", "/keys", { workspace_id: home.id, name: "put aside" });
@@ -163,7 +163,7 @@ it("of one's own keys none is enabled in the moment of one's removal", async () 
   expect(await activeKeys(hasty.userId)).toBe(0);
 });
 
-it("an account has one count of wrong passwords, however its address is typed", async () => {
+it("wrong passwords of an account are counted together, for all spellings of its address", async () => {
   const { gateway, mel } = world;
   const spellings = Array.from({ length: 10 }, (_, at) => {
     const typed = at % 2 === 0 ? mel.email : mel.email.toUpperCase();
@@ -174,7 +174,7 @@ it("an account has one count of wrong passwords, however its address is typed", 
   expect((await signIn(gateway, ` ${mel.email}`, password)).status).toBe(429);
 });
 
-it("what strangers leave behind at the door goes when its time is over, without a good sign-in", async () => {
+it("expired attempts and sessions of strangers are removed, without a successful sign-in", async () => {
   const { database } = world.gateway;
   const nowMs = Date.now();
   await database.query(
@@ -199,7 +199,7 @@ it("what strangers leave behind at the door goes when its time is over, without 
   expect(await count("auth_attempts")).toBeGreaterThan(0);
 });
 
-it("strangers who sign in many at once leave threads to calls, and are refused beyond what is waited for", async () => {
+it("a flood of sign-ins leaves threads for calls, and is refused with 503 beyond the queue's limit", async () => {
   const { gateway } = world;
   const statuses: number[] = [];
   const waits: (string | null)[] = [];

@@ -22,13 +22,13 @@ it.each([
   ["/v1/embeddings", { input: "hi" }, `acme/${long}`, 404],
   ["/v1/tasks", { prompt: "hi" }, `acme/${long}`, 404],
   ["/v1/images/generations", { prompt: "hi" }, `acme/${long}`, 400],
-])("%s answers briefly: %#", async (path, body, model, status) => {
+])("%s answers a long model name briefly: %#", async (path, body, model, status) => {
   const answer = await gateway.post(path, { ...body, model });
   expect(answer.status).toBe(status);
   expect((await answer.text()).length).toBeLessThan(2_000);
 });
 
-it("of a name of a megabyte the request log keeps the beginning", async () => {
+it("the request log keeps only the beginning of a model name of a megabyte", async () => {
   const answer = await gateway.post("/v1/chat/completions", { messages, model: `acme/${long}` });
   const id = answer.headers.get("x-request-id");
   const { json, text } = await eventually(async () => {

@@ -139,7 +139,7 @@ describe.each(proxies.filter(([, isInstalled]) => isInstalled))(
     });
     afterAll(() => proxy.close());
 
-    it("nobody gets the answer to what another request hides", async () => {
+    it("no caller gets the answer to a request hidden in another one", async () => {
       const wrong: string[] = [];
       for (const [name, bytes] of hiddenRequests(gateway.key)) {
         await statuses(proxy.url, [bytes], 1);
@@ -153,7 +153,7 @@ describe.each(proxies.filter(([, isInstalled]) => isInstalled))(
   },
 );
 
-it("both front ends see the same end of a request, and what hides behind it", async () => {
+it("both front ends see the same end of a request, and the same hidden request", async () => {
   for (const [name, bytes] of hiddenRequests(gateway.key)) {
     // If an upgrade comes in one read with the next request, Node's parser takes that request along.
     if (name === "an upgrade") continue;

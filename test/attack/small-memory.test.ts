@@ -187,7 +187,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
   const { own, post, together } = startOne();
 
   it.each(tried)(
-    "of the largest size: %s are served one after the other, and many at once are refused in part",
+    "of the largest size: %s are served one after another; many at once are partly refused",
     async (name, sent) => {
       const figures = await measure(`${atOnce} ${name} in 512 MB`, own.victim, async () => {
         for (let round = 0; round < rounds; round += 1) {
@@ -203,7 +203,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
     },
   );
 
-  it("forms go to the disk as they come", async () => {
+  it("as forms are written to disk as they arrive", async () => {
     const sent = form();
     const figures = await measure(`${atOnce} forms in 512 MB`, own.victim, async () => {
       const statuses = await together(sent);
@@ -222,7 +222,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
 describe.skipIf(group === undefined)("streams and large bodies on a gateway with 512 MB", () => {
   const { own, streamOf, expectHeld, expectServed } = startOne();
 
-  it("clients that never read their streams are cut off before they take what others need", async () => {
+  it("cut off clients that never read, before they use the memory of others", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/endless");
     const clients = Array.from({ length: unread }, () =>
       openRaw(own.victim.url, streamed, { reads: false }),
@@ -234,7 +234,7 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
     closeAll(clients);
   });
 
-  it("of the text of streams that go on for long, next to nothing is kept", async () => {
+  it("use almost no memory for the text of long streams", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/talking");
     let bytes = 0;
     const clients = Array.from({ length: talking }, () => openRaw(own.victim.url, streamed));
@@ -249,7 +249,7 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
 describe.skipIf(group === undefined)("a vendor that lies to a gateway with 512 MB", () => {
   const { own, streamOf, expectHeld, expectServed } = startOne();
 
-  it("events that never end have room as bodies have, and what has none is refused", async () => {
+  it("has its endless events limited like bodies, and is refused beyond that", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/unfinished");
     const clients = Array.from({ length: lying }, () => openRaw(own.victim.url, streamed));
     const refused = () => clients.filter((client) => client.status() === 503).length;
@@ -265,7 +265,7 @@ describe.skipIf(group === undefined).each(pictureVendors.slice(0, inForm(1, 2)))
   (what, model, more, allowed) => {
     const { own, pictureOf, expectServed } = startOne();
 
-    it("they wait for room, one after the other, and others are served meanwhile", async () => {
+    it("one after another, while others are served", async () => {
       const request = pictureOf(model, more);
       const figures = await measure(`${pictured} ${what} in 512 MB`, own.victim, async () => {
         const clients = Array.from({ length: pictured }, () => openRaw(own.victim.url, request));
@@ -287,30 +287,33 @@ describe.skipIf(group === undefined).each(pictureVendors.slice(0, inForm(1, 2)))
   },
 );
 
-describe.skipIf(group === undefined)("pictures of a gateway with 512 MB that nobody reads", () => {
-  const { own, pictureOf } = startOne();
+describe.skipIf(group === undefined)(
+  "pictures for clients of a gateway with 512 MB that never read",
+  () => {
+    const { own, pictureOf } = startOne();
 
-  it("are cut off before those of clients who read", async () => {
-    const { path, headers, body } = pictureOf("large-picture", {});
-    const request = { path, headers: headers!, body: body! };
-    const silent = Array.from({ length: inForm(10, 20) }, () =>
-      openRaw(own.victim.url, request, { reads: false }),
-    );
-    const served = inForm(2, 5);
-    let whole = 0;
-    const isServed = async () => {
-      const answer = await fetch(`${own.victim.url}${path}`, {
-        method: "POST",
-        headers: { ...request.headers, "content-type": "application/json" },
-        body: request.body,
-      });
-      const { length } = await answer.text();
-      expect(group!.ended()).toBe(0);
-      expect([200, 503]).toContain(answer.status);
-      if (answer.status === 200) whole += length > 25_000_000 ? 1 : 0;
-      return whole === served;
-    };
-    await eventually(isServed, `${served} pictures to be served`, 60_000);
-    closeAll(silent);
-  });
-});
+    it("are cut off before those for clients that read", async () => {
+      const { path, headers, body } = pictureOf("large-picture", {});
+      const request = { path, headers: headers!, body: body! };
+      const silent = Array.from({ length: inForm(10, 20) }, () =>
+        openRaw(own.victim.url, request, { reads: false }),
+      );
+      const served = inForm(2, 5);
+      let whole = 0;
+      const isServed = async () => {
+        const answer = await fetch(`${own.victim.url}${path}`, {
+          method: "POST",
+          headers: { ...request.headers, "content-type": "application/json" },
+          body: request.body,
+        });
+        const { length } = await answer.text();
+        expect(group!.ended()).toBe(0);
+        expect([200, 503]).toContain(answer.status);
+        if (answer.status === 200) whole += length > 25_000_000 ? 1 : 0;
+        return whole === served;
+      };
+      await eventually(isServed, `${served} pictures to be served`, 60_000);
+      closeAll(silent);
+    });
+  },
+);

@@ -137,7 +137,7 @@ describe("a vendor that sends bytes after its answer", () => {
     return seen;
   }
 
-  it("gives it to no other caller, whole or streamed, and another one waits for less than 250 ms", async () => {
+  it("never has them sent to another caller, whole or streamed; another caller waits less than 250 ms", async () => {
     const total = { calls: 0, poisoned: 0, failed: 0, attacks: 0 };
     const target = { url: gateway.url, pid: gateway.child.pid!, key: keys.innocent };
     const figures: Figures[] = [];

@@ -52,11 +52,11 @@ afterAll(() => gateway.close());
 const url = (): string => `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
 const lines = (text: string): string[] => text.split("\n");
 
-describe("what a command prints", () => {
+describe("the output of a command", () => {
   it.each([
     ["a table", ["requests", "list"], 3],
     ["a call", ["requests", "show", "req_1"], 21],
-  ])("of %s has a line for each row, and no command", async (_what, words, count) => {
+  ])("for %s has one line for each row, and no control sequences", async (_what, words, count) => {
     const { code, stdout } = await tollgateHere([...words, "--url", url()], environment);
     expect(code).toBe(0);
     expect(stdout).toContain(
@@ -66,7 +66,7 @@ describe("what a command prints", () => {
     expect(lines(stdout).length).toBeLessThanOrEqual(count);
   });
 
-  it("as JSON is the same value, and no command", async () => {
+  it("as JSON has the same values, and no control sequences", async () => {
     const { stdout } = await tollgateHere(
       ["requests", "list", "--json", "--url", url()],
       environment,
@@ -77,7 +77,7 @@ describe("what a command prints", () => {
     });
   });
 
-  it("of a refusal is its words, and no command", async () => {
+  it("for a refusal has its text, and no control sequences", async () => {
     const { code, stderr } = await tollgateHere(["usage", "--url", url()], environment);
     expect(code).toBe(1);
     expect(stderr).toContain(String.raw`no \u001b]52`);
@@ -85,7 +85,7 @@ describe("what a command prints", () => {
   });
 });
 
-it("letters of all languages, emoji and what joins them are shown as they are", () => {
+it("printed text keeps letters of all languages, emoji and joiners unchanged", () => {
   const text = "Größe 模型 नमस्ते \u200d👩‍👧 a\u0301";
   expect([printableText(text), printableLines(text), printableJson(text)]).toEqual([
     text,

@@ -24,7 +24,7 @@ const head = (path: string, key: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n` +
   "transfer-encoding: chunked\r\n\r\n";
 
-describe("bodies in pieces of one byte", () => {
+describe("bodies in chunks of one byte", () => {
   let victim: Victim;
   const sockets: Socket[] = [];
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describe("bodies in pieces of one byte", () => {
     return first.toString("latin1", 9, 12);
   };
 
-  it("of strangers who sign in and never end hold what they have", async () => {
+  it("take memory in proportion to their bytes, for strangers who never finish a sign-in", async () => {
     const body = tinyChunks(`{"email":"${"a".repeat(15_000)}`);
     const before = memoryOf(victim.pid);
     for (let count = 0; count < inForm(100, 200); count += 1)
@@ -62,7 +62,7 @@ describe("bodies in pieces of one byte", () => {
     expect(memoryOf(victim.pid) - before).toBeLessThan(200);
   });
 
-  it("of a call hold what it has, and the call is answered", async () => {
+  it("take memory in proportion to their bytes, for a call that is answered", async () => {
     const text = "a".repeat(inForm(2, 16) * megabyte);
     const body = JSON.stringify({
       model: "sandbox/chat",

@@ -74,7 +74,7 @@ describe(`${connections} connections that never read`, () => {
   const openFiles = (): number => readdirSync(`/proc/${gateway.child.pid}/fd`).length;
 
   it(
-    "are cut off, and another caller waits for less than 250 ms",
+    "are cut off, while another caller waits less than 250 ms",
     async () => {
       const script = /\/docs\/assets\/[^"]+bundle\.js[^"]*/.exec(
         await (await fetch(`${gateway.url}/docs`)).text(),
