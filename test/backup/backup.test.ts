@@ -138,7 +138,7 @@ afterAll(() => gateway.close());
 describe("a backup taken under load", () => {
   let told: Told;
 
-  it("is written while calls go on, none of which fails", async () => {
+  it("is written while calls go on, and none of them fails", async () => {
     const load = newLoad();
     let over = false;
     const driven = drive(
@@ -169,7 +169,7 @@ describe("a backup taken under load", () => {
     expect([...load.refused, load.cut]).toEqual([0]);
   });
 
-  it("the master key is not in it, nor any key in clear", () => {
+  it("contains neither the master key nor any key in clear text", () => {
     const bytes = readFileSync(file);
     const master = readFileSync(
       join(environment["TOLLGATE_DATA_DIR"]!, "master-key"),
@@ -179,7 +179,7 @@ describe("a backup taken under load", () => {
     expect(bytes.includes(Buffer.from(master, "base64"))).toBe(false);
   });
 
-  it("is restored whole into an empty server's database", async () => {
+  it("is restored completely into the empty database of a server", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const target = withMasterKey("server", url);
     await restored(target, { by: tollgate });
@@ -193,7 +193,7 @@ describe("a backup taken under load", () => {
     );
   });
 
-  it("is restored whole into a fresh embedded database, where the key works at once; and back", async () => {
+  it("is restored completely into a fresh embedded database, where the key works at once, and back again", async () => {
     const target = withMasterKey("embedded");
     await preparedDataDir(target["TOLLGATE_DATA_DIR"]);
     const other = await startTestGateway({ environment: target });
@@ -213,7 +213,7 @@ describe("a backup taken under load", () => {
     await expectWhole(target, told);
   });
 
-  it("does not take the place of a key that somebody made, though nobody has called with it yet", async () => {
+  it("does not replace a created key without --replace, even one that was never used", async () => {
     const target = withMasterKey("keys", await (await sharedPostgres()).createDatabase());
     const other = await startTestGateway({ environment: target });
     const made = await tollgateHere(["keys", "create", "--name", "handed out"], target);
@@ -224,7 +224,7 @@ describe("a backup taken under load", () => {
     expect(await countsIn(target)).toMatchObject({ api_keys: 2, tasks: 0 });
   });
 
-  it("another master key is refused, and so is none; nothing was restored", async () => {
+  it("is refused with another master key and without one, and nothing is restored", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const target = environmentOf("other-key", url);
     const another = { ...target, TOLLGATE_MASTER_KEY: Buffer.alloc(32, 1).toString("base64") };
@@ -242,7 +242,7 @@ describe("a backup taken under load", () => {
     expect(readdirSync(join(target["TOLLGATE_DATA_DIR"]!, "files"))).toEqual([]);
   });
 
-  it("a file that was cut, changed or lengthened is refused wherever that was, and nothing is half restored", async () => {
+  it("is refused if its file was cut, changed or lengthened anywhere, and nothing is restored", async () => {
     const target = withMasterKey("broken", await (await sharedPostgres()).createDatabase());
     const bytes = readFileSync(file);
     const broken: [string, Buffer, RegExp][] = [
@@ -298,7 +298,7 @@ describe("a backup taken under load", () => {
     await database.close();
   });
 
-  it("where no gateway has run there is nothing to back up, and no database is made", async () => {
+  it("is not made where no gateway has run, and no database is created", async () => {
     const target = environmentOf("never");
     const refused = await tollgateHere(["backup", join(directory, "never.backup")], target);
     expect(refused).toMatchObject({ code: 2 });
@@ -324,7 +324,7 @@ describe("a backup taken under load", () => {
       /^tollgate: \/dev\/null is no file; name one, or - for standard output\n$/,
     ],
   ])(
-    "a place %s is refused in one line before the database is asked",
+    "is refused for a place %s in one line, before the database is asked",
     async (_what, name, line) => {
       mkdirSync(join(directory, "folder"), { recursive: true });
       writeFileSync(join(directory, "plain"), "");
@@ -338,7 +338,7 @@ describe("a backup taken under load", () => {
   );
 
   it.skipIf(process.platform !== "linux")(
-    "a broken-off backup leaves no file, and a disk that is full is told in one line",
+    "leaves no file if it is interrupted, and reports a full disk in one line",
     async () => {
       const path = join(directory, "full.backup");
       symlinkSync("/dev/full", `${path}.part`);
@@ -351,7 +351,7 @@ describe("a backup taken under load", () => {
     },
   );
 
-  it("a file that cannot be read is said", async () => {
+  it("is reported as missing if its file cannot be found", async () => {
     const path = join(directory, "no-such-folder/backup.tollgate");
     const missing = await tollgateHere(["restore", path], environment);
     expect(missing).toMatchObject({ code: 2, stderr: `tollgate: there is no file ${path}\n` });

@@ -31,7 +31,7 @@ const isWaitedFor = async (database: Database, table: string): Promise<boolean> 
   return found.length > 0;
 };
 
-it("a transaction that holds one table and wants another is waited for, and fails neither itself nor the restore", async () => {
+it("a restore waits for transactions that lock tables in another order; neither fails", async () => {
   const url = await (await sharedPostgres()).createMigrated();
   const database = await openDatabase({ url, log: silentLog });
   onTestFinished(() => database.close());

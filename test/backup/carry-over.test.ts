@@ -27,7 +27,7 @@ const refusing = (database: Database, pattern: RegExp): Database => ({
 });
 
 describeDatabase("carrying over", (open) => {
-  it("fails with what the database refused that takes, and leaves no connection to the other open", async () => {
+  it("fails with the error of the target database, and leaves no connection to the source open", async () => {
     const [from, to] = [await open(), await open()];
     await fill(from);
     const failed = carryOver(from, refusing(to, /insert into "request_bodies"/));
@@ -35,7 +35,7 @@ describeDatabase("carrying over", (open) => {
     expect(from.pool.totalCount - from.pool.idleCount).toBe(0);
   });
 
-  it("fails with what the database refused that gives, and leaves no connection to the other open", async () => {
+  it("fails with the error of the source database, and leaves no connection to the target open", async () => {
     const [from, to] = [await open(), await open()];
     await fill(from);
     const failed = carryOver(refusing(from, /fetch forward \d+ from backup_rows/), to);

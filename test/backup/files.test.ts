@@ -63,7 +63,7 @@ function cutAtCommit(database: Database, isCommitted: boolean): Database {
 }
 
 describeDatabase("files of a restore", (open) => {
-  it("STORE-01: in a bucket those go that no row names any more, and no other", async () => {
+  it("STORE-01: are removed from a bucket if no row names them any more, and only those", async () => {
     const database = await open();
     await add(database, "of-the-backup");
     const bytes = await backupOf(database);
@@ -74,7 +74,7 @@ describeDatabase("files of a restore", (open) => {
     expect(removed).toEqual(["made-since"]);
   });
 
-  it("STORE-01: come back from the backup where the database has outlived their disk", async () => {
+  it("STORE-01: come back from the backup if the database outlived their disk", async () => {
     const database = await open();
     const files = await openFileStore({ kind: "local" }, temporaryDirectory());
     const text = async (name: string): Promise<string | undefined> => {
@@ -96,7 +96,7 @@ describeDatabase("files of a restore", (open) => {
     await files.close();
   });
 
-  it("STORE-01: those that are on another disk are counted, and not those that nobody can ask for any more", async () => {
+  it("STORE-01: are counted as missing if they are on another disk, but not if they have expired", async () => {
     const database = await open();
     const files = await openFileStore({ kind: "local" }, temporaryDirectory());
     await files.put("here", Buffer.from("abc"), { mediaType: "image/png", bytesMax: 3 });
@@ -119,7 +119,7 @@ describeDatabase("files of a restore", (open) => {
     await files.close();
   });
 
-  it("of days that were exported may have more than a backup, and nothing more than a database that was carried over", async () => {
+  it("a restore records its time; carrying over a database copies an earlier record and adds none", async () => {
     const noted = (database: Database) =>
       database.query("select name from settings where name = 'restored_at'");
     const [from, restored, carried] = [await open(), await open(), await open()];
@@ -143,7 +143,7 @@ describeDatabase("files of a restore", (open) => {
     return { database, files, bytes };
   };
 
-  it("stay where the restore was committed and what came after it failed", async () => {
+  it("stay if the restore was committed and a later step failed", async () => {
     const { database, files, bytes } = await backedUp();
     const refusing: Database = { ...database, query: () => Promise.reject(new Error("denied")) };
     await expect(restoreInto(refusing, files, bytes)).rejects.toThrow("was restored");
@@ -152,7 +152,7 @@ describeDatabase("files of a restore", (open) => {
     await files.close();
   });
 
-  it("stay where the connection went with the answer to the commit, and go where there was none", async () => {
+  it("stay if the connection broke after the commit, and are removed if nothing was committed", async () => {
     for (const isCommitted of [true, false]) {
       const { database, files, bytes } = await backedUp();
       await database.query("delete from files");

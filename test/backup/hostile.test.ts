@@ -128,8 +128,8 @@ const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels)
 const wrong = [null, 1, -1, 1e300, "", "x\n\u001b[2J", [], {}, [[]], true, "y".repeat(100_000)];
 const texts = ["", "{", "null", "[]", "1", '"x"', "\u0000", deep(100_000), '{"a":'.repeat(50_000)];
 
-describe("before anything is restored", () => {
-  it("a header that is none, or whose parts are of other types", async () => {
+describe("a hostile backup", () => {
+  it("is refused if its header is missing or has fields of wrong types", async () => {
     const header = JSON.parse(good[0]!.payload.toString()) as Record<string, unknown>;
     const headers: unknown[] = [
       ...texts,
@@ -152,13 +152,13 @@ describe("before anything is restored", () => {
       await refused(JSON.stringify(one).slice(0, 80), fileOf(withFirst("H", frame("H", one))));
   });
 
-  it("a file that is cut in its first line or its header says so", async () => {
+  it("is reported as cut off if it ends in its first line or its header", async () => {
     const whole = fileOf(good);
     for (let at = 1; at < 60; at += 1)
       await expect(restore(whole.subarray(0, at))).rejects.toThrow("the backup is cut off");
   });
 
-  it("sizes, kinds and packing that are not true", async () => {
+  it("is refused if sizes, kinds or compression are false", async () => {
     const [header] = good;
     const heads: [string, Buffer][] = [
       ["4 GB", bytesOf(header!, zstdCompressSync, 0xff_ff_ff_ff)],
@@ -179,7 +179,7 @@ describe("before anything is restored", () => {
     await refused("gzip of all", gzipSync(fileOf(good)));
   });
 
-  it("a bomb takes little memory: 1 GB of zeros in 30 kB, in a frame of each kind", async () => {
+  it("takes little memory as a bomb: 1 GB of zeros in 30 kB, in a frame of each kind", async () => {
     const bomb = zstdCompressSync(Buffer.alloc(1024 * mebibyte));
     const before = process.memoryUsage().rss;
     for (const kind of ["H", "T", "F", "D", "Z"]) {
@@ -190,8 +190,8 @@ describe("before anything is restored", () => {
   });
 });
 
-describe("while it is restored", () => {
-  it("tables, rows, files and an end that are none", async () => {
+describe("a hostile backup during its restore", () => {
+  it("is refused for invalid tables, rows, files and ends", async () => {
     const rows = (value: unknown) => withRows(frame("R", value));
     const row = { id: "ws_2", name: "two" };
     const broken: [string, Buffer][] = [
@@ -228,12 +228,12 @@ describe("while it is restored", () => {
     for (const [name, content] of tried) await refused(name, content);
   });
 
-  it("a frame that is another one by now, and good in itself, under the digest of before", async () => {
+  it("is refused if a valid frame was replaced by another one under the old digest", async () => {
     const other = withFirst("D", { kind: "D", payload: Buffer.from("abd") });
     await refused("another file", fileOf(other, end, good));
   });
 
-  it("whatever bytes are changed, with the digest made right again", async () => {
+  it("is refused or restored as valid if any bytes are changed and the digest is corrected", async () => {
     let seed = 20_261_124;
     const random = (below: number): number => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -258,7 +258,7 @@ describe("while it is restored", () => {
     }
   });
 
-  it("the same frames, not changed, are restored, in place of what another restore left half", async () => {
+  it("is restored if its frames are unchanged, over the leftovers of an interrupted restore", async () => {
     const half = { mediaType: "image/png", bytesMax: 1 };
     await files.put("a.png", Buffer.from("x"), half);
     await expect(restore(fileOf(good))).resolves.toMatchObject({ files: 1 });
@@ -266,7 +266,7 @@ describe("while it is restored", () => {
   });
 });
 
-it("what is no file is said before a database is looked for", async () => {
+it("a path that is not a file is reported before the database is opened", async () => {
   const folder = join(directory, "folder");
   mkdirSync(folder);
   writeFileSync(join(folder, "file"), "");

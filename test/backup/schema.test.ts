@@ -34,7 +34,7 @@ const restoreInto = (database: Database, bytes: Buffer) =>
   });
 
 describeDatabase("a table with small rows and large ones", (open) => {
-  it("T86: is never in memory by more than a few of its rows", async () => {
+  it("T86: is backed up and restored with only a few of its rows in memory", async () => {
     const database = await open();
     await database.query(
       `insert into request_bodies (workspace_id, id, sealed)
@@ -53,7 +53,7 @@ describeDatabase("a table with small rows and large ones", (open) => {
 });
 
 describeDatabase("backups of older schemas", (open) => {
-  it("one at the baseline gets the migrations after it, with its rows", async () => {
+  it("from the baseline on get the later migrations, with their rows", async () => {
     const url = await (await sharedPostgres()).createDatabase();
     const older = await openDatabase({ url, log: silentLog });
     await older.transaction(async (tx) => {
@@ -72,7 +72,7 @@ describeDatabase("backups of older schemas", (open) => {
     ]);
   });
 
-  it("one from before the baseline is refused, and the database is as it was; the same for an older embedded one", async () => {
+  it("from before the baseline are refused and change nothing; the same for an older embedded database", async () => {
     const older = await open();
     await older.query("delete from schema_migrations where name = '0041_request_tags.sql'");
     const bytes = await backupOf(older);
