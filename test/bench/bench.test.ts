@@ -48,7 +48,7 @@ describe("npm run bench", () => {
     expect(gateway!.toBare?.["perSecond"]).toBeCloseTo(share, 2);
   });
 
-  it("lists its scenarios, and says what it does not know", async () => {
+  it("lists its scenarios, and refuses unknown scenarios and options", async () => {
     const { stdout } = await bench("--list");
     for (const name of ["one@128", "caps@256", "120kb-direct-stream", "held", "tasks"])
       expect(stdout).toContain(name);

@@ -34,8 +34,8 @@ interface Phase {
   readonly failures: number;
 }
 
-describe("npm run bench, its own modes", () => {
-  it("--overload: with twice the calls that it can take, each is answered or refused, and then all is as before", async () => {
+describe("the modes of npm run bench", () => {
+  it("--overload: with twice the capacity, each call is answered or refused, and the gateway recovers afterwards", async () => {
     const seconds = inForm(1, 600);
     const { stdout, written } = await bench<Overload>("--overload", "--seconds", String(seconds));
     const { capacity, normal, overload, after, recoveredInSeconds } = written;
@@ -61,7 +61,7 @@ describe("npm run bench, its own modes", () => {
     expect(recoveredInSeconds).toBeLessThanOrEqual(bounds.recovered);
   });
 
-  it("--tracing: one gateway, calls whose trace is sent beside calls whose trace is not", async () => {
+  it("--tracing: compares calls with sent traces to calls without, on one gateway", async () => {
     interface Report {
       readonly rows: readonly {
         readonly subject: string;

@@ -18,7 +18,7 @@ async function startSilent() {
   return { accepted, target: { url: `http://127.0.0.1:${port}`, streamed: false, requests } };
 }
 
-it("requests beyond twice the connections fail, and no more are opened: a bench must not run out of descriptors", async () => {
+it("requests beyond twice the connections fail without opening more, so that a bench does not run out of descriptors", async () => {
   const { accepted, target } = await startSilent();
   const options = { perSecond: 1_000, seconds: 1, connections: 50 };
   const over = new AbortController();
@@ -30,7 +30,7 @@ it("requests beyond twice the connections fail, and no more are opened: a bench 
   expect(second?.failures).toBe(1_000);
 });
 
-it("requests that have no answer at the end have failed", async () => {
+it("requests without an answer at the end count as failed", async () => {
   const { target } = await startSilent();
   const { signal } = new AbortController();
   const options = { perSecond: 200, seconds: 0.2, connections: 50, graceMs: 10, signal };

@@ -33,7 +33,7 @@ const row = (name: string, ...rounds: Partial<Figures>[]): Row => ({
 
 describe("the order of a round", () => {
   it.each([2, 3, 4])(
-    "of %d subjects each has each place, and none only ever follows one",
+    "gives each of %d subjects every place, and none always follows the same one",
     (count) => {
       const subjects = Array.from({ length: count }, (_, index) => index);
       const orders = Array.from({ length: 2 * count }, (_, round) => orderOf(subjects, round));
@@ -50,13 +50,13 @@ describe("the order of a round", () => {
 
 describe("bodies", () => {
   const sized = scenarios.filter(({ bodyKb }) => bodyKb !== undefined);
-  it.each(sized.map((one) => [one.name, one] as const))("%s is as large as it says", (_, one) => {
+  it.each(sized.map((one) => [one.name, one] as const))("%s has its declared size", (_, one) => {
     const bytes = Buffer.byteLength(bodyOf(one, "bench-large"));
     expect(bytes).toBeGreaterThan(one.bodyKb! * 990);
     expect(bytes).toBeLessThan(one.bodyKb! * 1_010);
   });
 
-  it("an agent's body has a system prompt, tools, and turns whose results name their calls", () => {
+  it("an agent's body has a system prompt, tools, and tool results that name their calls", () => {
     const body = JSON.parse(bodyOf(scenario("120kb-direct-stream"), "m")) as {
       messages: { role: string; tool_call_id?: string; tool_calls?: { id: string }[] }[];
       tools: object[];
@@ -73,13 +73,13 @@ describe("bodies", () => {
 });
 
 describe("figures", () => {
-  it("a median is the middle, or lies between the two in the middle", () => {
+  it("the median is the middle value, or the mean of the two in the middle", () => {
     expect(middle([5, 1, 3])).toBe(3);
     expect(middle([4, 1, 3, 2])).toBe(2.5);
     expect(middle([])).toBeNaN();
   });
 
-  it("a ratio is the median of each round's own ratio", () => {
+  it("a ratio is the median of the ratios of all rounds", () => {
     const own = row("one@128", { perSecond: 10 }, { perSecond: 30 }, { perSecond: 50 });
     const bare = row("one@128", { perSecond: 20 }, { perSecond: 100 }, { perSecond: 50 });
     expect(ratioOf(own, bare, "perSecond")).toBe(0.5);
@@ -87,7 +87,7 @@ describe("figures", () => {
     expect(ratioOf(own, bare, "processorUs")).toBeUndefined();
   });
 
-  it("the load is the bottleneck where it is full and the subject is not", () => {
+  it("the load is the bottleneck if it is busy and the subject is not", () => {
     expect(isLoadTheBottleneck(row("one@128", { loadBusy: 0.98, subjectBusy: 0.6 }))).toBe(true);
     expect(isLoadTheBottleneck(row("one@128", { loadBusy: 0.98, subjectBusy: 0.99 }))).toBe(false);
     expect(isLoadTheBottleneck(row("one@1", { loadBusy: 0.98, subjectBusy: 0.6 }))).toBe(false);
@@ -115,7 +115,7 @@ describe("the end of an answer", () => {
     expect(read(stream, size, true)).toEqual(["first", "whole"]);
   });
 
-  it("an answer of another kind, another status or without its last event is not as asked", () => {
+  it("is wrong for another kind or status, and without the last event", () => {
     expect(read(complete, 1_000, true)).toEqual(["first", "wrong"]);
     expect(read(stream, 1_000, false)).toEqual(["first", "wrong"]);
     const refused = Buffer.from(complete.toString().replace("200 OK", "402 Payment Required"));
@@ -126,7 +126,7 @@ describe("the end of an answer", () => {
 });
 
 describe("scenarios", () => {
-  it("are chosen by name, by group and by what stands before an @", () => {
+  it("are chosen by name, by group and by the part before the @", () => {
     expect(chooseScenarios(["caps@128"]).map(({ name }) => name)).toEqual(["caps@128"]);
     expect(chooseScenarios(["caps"]).map(({ name }) => name)).toEqual([
       "caps@16",
@@ -138,7 +138,7 @@ describe("scenarios", () => {
     expect(chooseScenarios([])).toHaveLength(scenarios.length);
   });
 
-  it("have names of their own", () => {
+  it("have unique names", () => {
     expect(new Set(scenarios.map(({ name }) => name)).size).toBe(scenarios.length);
   });
 });

@@ -48,7 +48,7 @@ function reportWith(scenario: string, gateway: Partial<Figures> = {}): Report {
 }
 
 describe("a report", () => {
-  it("compares each subject with the bare proxy, and with the commit it is put against", () => {
+  it("compares each subject with the bare proxy and with the given commit", () => {
     const [bare, gateway, commit] = reportWith("caps@128").rows;
     expect(bare!.toBare).toBeUndefined();
     expect(gateway!.toBare?.perSecond).toBe(0.5);
@@ -57,14 +57,14 @@ describe("a report", () => {
     expect(commit!.toCommit).toBeUndefined();
   });
 
-  it("is a table a person can read", () => {
+  it("is a readable table", () => {
     const text = textReport(reportWith("caps@128"));
     expect(text).toContain("100 keys with hard caps, 128 connections (caps@128)");
     expect(text).toMatch(/Tollgate, PostgreSQL +500 +50 % +x 2\.50 +40\.0/);
     expect(text).toContain("2 rounds of 3 s, the measured process alone on one core");
   });
 
-  it("says when the load set the pace, and how many answers were wrong", () => {
+  it("says when the load generator is the bottleneck, and how many answers were wrong", () => {
     const busy = reportWith("caps@128", { loadBusy: 0.99, subjectBusy: 0.5 });
     expect(textReport(busy)).toContain("the load generator is the bottleneck");
     expect(textReport(reportWith("caps@128", { failures: 3 }))).toContain("6 wrong answers");
@@ -77,7 +77,7 @@ describe("the page", () => {
   const page = "before\n\n<!-- figures: old -->\nold figures\n<!-- end of figures -->\n\nafter\n";
   const kept = keptWith({}, reportWith("caps@128"));
 
-  it("gets the tables between its marks, and nothing else changes", () => {
+  it("gets the tables between its marks; the rest stays unchanged", () => {
     const written = pageWith(page, kept);
     expect(written.startsWith("before\n\n<!-- figures:")).toBe(true);
     expect(written.endsWith("<!-- end of figures -->\n\nafter\n")).toBe(true);
@@ -115,14 +115,14 @@ describe("a chart", () => {
     ],
   });
 
-  it("has bars as long as their values, and colours for light and dark", () => {
+  it("has bars in proportion to their values, and colours for light and dark", () => {
     const widths = [...svg.matchAll(/width="(\d+)" height="13"/g)].map(([, text]) => Number(text));
     expect(widths).toHaveLength(2);
     expect(widths[0]! / widths[1]!).toBeCloseTo(2, 1);
     expect(svg).toContain("prefers-color-scheme:dark");
   });
 
-  it("is well-formed: markup in its texts is text", () => {
+  it("is well-formed, with markup in texts escaped", () => {
     expect(svg).toContain("<title>A &lt; B</title>");
     expect(svg).toContain("things &amp; more");
     const opened = svg.match(/<(?:text|title|style|svg)\b/g)!.length;

@@ -8,7 +8,7 @@ import { spawnGateway } from "../support/process.ts";
 const without = new URL("../../bench/http/without.ts", import.meta.url).pathname;
 const source = new URL("../../src/", import.meta.url).pathname;
 
-it("the modules of both parts are replaced, and only when they are named", async () => {
+it("each part is replaced only if it is named", async () => {
   const print = `
     const { HttpPool } = await import("${source}upstream/http1/pool.ts");
     const { installFastPath } = await import("${source}http/front/fast/index.ts");
