@@ -57,7 +57,7 @@ describe("a credit line", () => {
     expect(world.must(await world.root.call("GET", path)).credit_line).toBe("unlimited");
   });
 
-  it("that is lower than the debt stops every call until credit is added", async () => {
+  it("stops every call when it is lower than the debt, until credit is added", async () => {
     world.must(await setLine("0"));
     expect((await balance()).available).toMatch(/^-/);
     expect(await callOutcome()).toBe("insufficient_balance");

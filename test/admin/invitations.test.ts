@@ -155,7 +155,7 @@ describe("an invited user", () => {
     expect(member).toMatchObject({ status: "active", invitation: null, email });
   });
 
-  it("who is signed in joins with that account, and the user id of the invitation stays valid", async () => {
+  it("joins with the account that they are signed in to, and the user id of the invitation stays valid", async () => {
     const { token, userId, invitation } = await invited(freshEmail(), {
       role: "admin",
       spend_caps: { daily: "3" },

@@ -185,7 +185,7 @@ describe("console sessions", () => {
     expect(await isFirst(cookieOf(await signIn(email, password)))).toBe(false);
   });
 
-  it("of two simultaneous password changes only one succeeds", async () => {
+  it("only one of two simultaneous password changes succeeds", async () => {
     const cookie = cookieOf(await signIn(email, password));
     const wanted = ["the first of two at once", "the second of two at once"];
     const answers = await Promise.all(
