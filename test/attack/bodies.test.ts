@@ -136,7 +136,7 @@ describe("bodies of tiny values", () => {
       return statuses;
     });
 
-  it("of 60 MB are refused, many at once with one key", async () => {
+  it("are refused at 60 MB, many at once with one key", async () => {
     const body = Buffer.from(`{"model":"sandbox/chat","messages":${listOfSame(20_000_000, "{}")}}`);
     const bodies = [
       { path: "/v1/chat/completions", body },
@@ -151,7 +151,7 @@ describe("bodies of tiny values", () => {
     ).toEqual([]);
   });
 
-  it("of 31 MB are refused, many at once with one key", async () => {
+  it("are refused at 31 MB, many at once with one key", async () => {
     const text = `{"model":"sandbox/chat","messages":${listOfSame(10_000_000, "{}")}}`;
     const one = { path: "/v1/messages", body: Buffer.from(text) };
     await attack(

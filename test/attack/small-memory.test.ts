@@ -187,7 +187,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
   const { own, post, together } = startOne();
 
   it.each(tried)(
-    "of the largest size: %s are served one after another; many at once are partly refused",
+    "are served one after another at the largest size, and many at once are partly refused: %s",
     async (name, sent) => {
       const figures = await measure(`${atOnce} ${name} in 512 MB`, own.victim, async () => {
         for (let round = 0; round < rounds; round += 1) {
@@ -203,7 +203,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
     },
   );
 
-  it("as forms are written to disk as they arrive", async () => {
+  it("forms are written to disk as they arrive", async () => {
     const sent = form();
     const figures = await measure(`${atOnce} forms in 512 MB`, own.victim, async () => {
       const statuses = await together(sent);
@@ -222,7 +222,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
 describe.skipIf(group === undefined)("streams and large bodies on a gateway with 512 MB", () => {
   const { own, streamOf, expectHeld, expectServed } = startOne();
 
-  it("cut off clients that never read, before they use the memory of others", async () => {
+  it("clients that never read are cut off before they use the memory of others", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/endless");
     const clients = Array.from({ length: unread }, () =>
       openRaw(own.victim.url, streamed, { reads: false }),
@@ -234,7 +234,7 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
     closeAll(clients);
   });
 
-  it("use almost no memory for the text of long streams", async () => {
+  it("long streams use almost no memory for their text", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/talking");
     let bytes = 0;
     const clients = Array.from({ length: talking }, () => openRaw(own.victim.url, streamed));
@@ -265,7 +265,7 @@ describe.skipIf(group === undefined).each(pictureVendors.slice(0, inForm(1, 2)))
   (what, model, more, allowed) => {
     const { own, pictureOf, expectServed } = startOne();
 
-    it("one after another, while others are served", async () => {
+    it("the pictures wait for room one after another, while other callers are served", async () => {
       const request = pictureOf(model, more);
       const figures = await measure(`${pictured} ${what} in 512 MB`, own.victim, async () => {
         const clients = Array.from({ length: pictured }, () => openRaw(own.victim.url, request));
