@@ -9,7 +9,7 @@ import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
 describeDatabase("providers that were added", (open) => {
-  it("are read again after a change whose reading failed, though nobody tells of it again", async () => {
+  it("are read again after a failed read, without a second notification", async () => {
     const database = await open();
     let isBusy = false;
     const busy: Database = {

@@ -18,7 +18,7 @@ const writing = (text: string, begun: () => Promise<void>) => async (to: Writabl
   return text;
 };
 
-it("of two that are written at once one is whole, and the other says that it was not kept", async () => {
+it("two backups written to one name at once leave one complete file, and the other backup reports that it was not kept", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "daily.backup");
   const both = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ it("of two that are written at once one is whole, and the other says that it was
   expect(readdirSync(directory)).toEqual(["daily.backup"]);
 });
 
-it("what a run left that was killed is written over", async () => {
+it("the leftover of a killed backup is overwritten", async () => {
   const directory = temporaryDirectory();
   const path = join(directory, "daily.backup");
   writeFileSync(`${path}.part`, "much of a backup that was never whole");
@@ -53,7 +53,7 @@ it("what a run left that was killed is written over", async () => {
 });
 
 it.skipIf(process.platform === "win32")(
-  "a backup that a signal ends leaves nothing behind, and ends by it",
+  "a backup that is ended by a signal leaves no file, and the process ends by that signal",
   async () => {
     const directory = temporaryDirectory();
     const file = new URL("../../src/cli/backup-file.ts", import.meta.url).href;

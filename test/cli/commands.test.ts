@@ -78,7 +78,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
     });
     afterAll(() => gateway.stop());
 
-    it("doctor warns of the password that the first start printed, as long as it works", async () => {
+    it("doctor warns of the first start's printed password while it still works", async () => {
       const found = async () => {
         const { stdout } = await by(["doctor", "--json"], environment);
         const { findings } = JSON.parse(stdout) as { findings: { check: string }[] };
@@ -106,7 +106,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
       expect(await found()).toEqual([]);
     });
 
-    it("ALLOW-01: a model that there is not is told beside the key, with the one that is meant, and is no error", async () => {
+    it("ALLOW-01: keys create with an unknown model succeeds and notes it, with a suggestion", async () => {
       const args = ["keys", "create", "--name", "listed", "--models", "sandbox/chta,nope/nope"];
       const { code, stdout, stderr } = await by(args, environment);
       expect(code).toBe(0);
@@ -117,7 +117,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
       );
     });
 
-    it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key's whole life, each step of which counts for the very next call", async () => {
+    it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key is created, disabled, enabled, revealed, rotated and revoked, and each step applies to the next call", async () => {
       const made = (await run("keys create --name ci --json", environment, by)) as KeyJson;
       expect(await call(gateway.url, made.key)).toBe("200 ok");
       await run(`keys disable ${made.id}`, environment, by);
@@ -145,7 +145,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
       expect(await run("verify", environment, by)).toBe("no difference\n");
     });
 
-    it("credit shows at once; the same reference credits once", async () => {
+    it("credits show has added credit at once; the same reference adds it once", async () => {
       const before = (await run("credits show --json", environment, by)) as { credits: string };
       await run("credits add 2.50 --reference invoice-1 --json", environment, by);
       const again = "credits add 2.50 --reference invoice-1 --json".split(" ");
@@ -156,7 +156,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
       expect(Number(after.credits) - Number(before.credits)).toBe(2.5);
     });
 
-    it("the vendors, the models and the lists of models are there", async () => {
+    it("vendors, models and catalog list print their lists", async () => {
       const ids = async (words: string) =>
         ((await run(words, environment, by)) as { id: string }[]).map(({ id }) => id);
       expect(await ids("vendors --json")).toContain("openai");
@@ -172,7 +172,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
   },
 );
 
-describe("on the data of a stopped gateway", () => {
+describe("the command line on the data of a stopped gateway", () => {
   let environment: Record<string, string>;
   beforeAll(async () => {
     const dataDir = await preparedDataDir(join(directory, "stopped"));
@@ -180,7 +180,7 @@ describe("on the data of a stopped gateway", () => {
     await (await startTestGateway({ environment })).close();
   });
 
-  it("a key with all its settings, listed newest first, for people and for programs", async () => {
+  it("creates a key with all settings and lists it, as a table and as JSON", async () => {
     const made = (await run(
       'keys create --name "night job" --total-cap 25 --daily-cap 1.50 --hard --models "sandbox/chat, acme/talk" --expires 2031-01-31T00:00:00Z --json',
       environment,
@@ -199,7 +199,7 @@ describe("on the data of a stopped gateway", () => {
     expect(table).not.toContain(made.key);
   });
 
-  describe("that somebody holds, so that none of them starts the database", () => {
+  describe("while another process holds the data, so that no command starts the database", () => {
     let held: Database;
     beforeAll(async () => {
       const dataDir = environment["TOLLGATE_DATA_DIR"]!;
@@ -230,7 +230,7 @@ describe("on the data of a stopped gateway", () => {
     });
   });
 
-  it("verify: exit 1 and each difference, when the books were tampered with", async () => {
+  it("verify exits with 1 and lists each difference when the ledger was tampered with", async () => {
     expect(await run("verify --json", environment)).toEqual({ differences: [] });
     const database = await openDatabase({
       dataDir: environment["TOLLGATE_DATA_DIR"]!,
@@ -248,8 +248,8 @@ describe("on the data of a stopped gateway", () => {
   });
 });
 
-describe("on an empty database", () => {
-  it("migrate makes the schema, and says what it applied", async () => {
+describe("the command line on an empty database", () => {
+  it("migrate creates the schema and prints what it applied", async () => {
     const environment = {
       DATABASE_URL: await postgres.createDatabase(),
       TOLLGATE_DATA_DIR: join(directory, "none"),
@@ -260,7 +260,7 @@ describe("on an empty database", () => {
     expect(await run("keys list --json", environment)).toEqual([]);
   });
 
-  it("a schema from before the baseline is refused in one line, and doctor says what upgrades it", async () => {
+  it("a schema older than the baseline is refused in one line, and doctor says how to upgrade it", async () => {
     const url = await postgres.createMigrated();
     const database = await openDatabase({ url, log: silentLog });
     await database.query("delete from schema_migrations where name like '0041%'");
@@ -283,8 +283,8 @@ describe("on an empty database", () => {
   });
 });
 
-describe("config", () => {
-  it("schema is a JSON Schema; print masks secrets, as YAML and as JSON; check is content", async () => {
+describe("tollgate config", () => {
+  it("schema prints a JSON Schema, print masks secrets in YAML and JSON, and check finds no mistake", async () => {
     const environment = {
       OPENAI_API_KEY: "sk-openai-0123456789abcdef",
       TOLLGATE_CONFIG: "",

@@ -34,11 +34,11 @@ it.each([
   ],
   // An option and its value before the word do not change the result.
   [["keys", "list", "--status", "active", "--w"], ["--workspace"]],
-])("%j", async (words, expected) => {
+])("completion after %j", async (words, expected) => {
   expect(await offered(...words)).toEqual(expected);
 });
 
-it("zsh gets the same through its own completion of bash's scripts", async () => {
+it("zsh gets bash's script through bashcompinit", async () => {
   const bash = await tollgateHere(["completion", "bash"], {});
   const zsh = await tollgateHere(["completion", "zsh"], {});
   expect(zsh.stdout).toBe(`autoload -U +X bashcompinit && bashcompinit\n${bash.stdout}`);

@@ -21,7 +21,7 @@ function check(text: string) {
   return tollgateHere(["config", "check", "--config", path], { ...secrets, TOLLGATE_SANDBOX: "" });
 }
 
-it("is printed, and is right as it stands", async () => {
+it("config example prints the example file, and the file passes the check", async () => {
   const printed = await tollgateHere(["config", "example"], {});
   expect(printed).toEqual({ code: 0, stdout: exampleConfig, stderr: "" });
   expect(await check(exampleConfig)).toMatchObject({
@@ -30,13 +30,13 @@ it("is printed, and is right as it stands", async () => {
   });
 });
 
-it("every setting that is left out is right too, but for certificates that are not there", async () => {
+it("the example file with every commented setting enabled passes the check, except for missing certificates", async () => {
   const { stderr } = await check(whole);
   const mistakes = stderr.split("\n").filter((line) => line.startsWith(directory));
   expect(mistakes.filter((line) => !line.includes("server.tls"))).toEqual([]);
 });
 
-it("shows every section of the file but prices of vendors", () => {
+it("the example file shows every section of the configuration except prices", () => {
   const { properties } = configSchema() as { properties: object };
   const shown = new Set(whole.match(/^[a-z_]+(?=:)/gm));
   expect(Object.keys(properties).filter((name) => !shown.has(name))).toEqual(["prices"]);

@@ -27,7 +27,7 @@ it.each([
   ],
   ["nowhere/gateway.yaml", /nowhere\/gateway\.yaml: its directory does not exist\n$/],
   ["folder", /folder is a directory; name the configuration file in it\n$/],
-])("%s is no file: exit 2, the whole path, and what to do", async (name, line) => {
+])("%s as a configuration file: exit 2, with the full path and what to do", async (name, line) => {
   const path = join(directory, name);
   const named = await tollgateHere(["config", "check", path], empty);
   expect(named).toMatchObject({ code: 2, stdout: "" });
@@ -40,7 +40,7 @@ it.each([
   expect(await tollgateHere(["config", "check"], { TOLLGATE_CONFIG: path })).toEqual(named);
 });
 
-it("check and print take the file with and without --config, and not two of them", async () => {
+it("config check and print take the file with or without --config, but not two files", async () => {
   const good = join(directory, "gateway.yaml");
   expect(await tollgateHere(["config", "check", good], empty)).toEqual({
     code: 0,
@@ -56,7 +56,7 @@ it("check and print take the file with and without --config, and not two of them
   expect(two.stderr).toBe(`tollgate: two files are named: ${good} and other.yaml\n`);
 });
 
-it("a file in UTF-16, as Windows PowerShell redirects what a command prints, is a file like any other", async () => {
+it("a file in UTF-16, such as PowerShell writes, is read like any other", async () => {
   const text = Buffer.from("\ufeffproviders: []\nmodels: []\n# Größe\n", "utf16le");
   for (const [name, bytes] of [
     ["le.yaml", text],
@@ -73,7 +73,7 @@ it("a file in UTF-16, as Windows PowerShell redirects what a command prints, is 
   }
 });
 
-it("check and doctor warn of prices that fit no model, or leave out what the list has", async () => {
+it("check and doctor warn of prices that match no model or lack a rate that the catalog has", async () => {
   const path = join(directory, "prices.yaml");
   writeFileSync(
     path,
@@ -104,7 +104,7 @@ it("check and doctor warn of prices that fit no model, or leave out what the lis
   expect(told.stdout).toMatch(/^warning +prices: openai\/gpt-4o: .*no cache_read/m);
 });
 
-it("a tollgate.yml beside the gateway is told by check, doctor and the start's log", async () => {
+it("check, doctor and the start's log report a tollgate.yml that is not read", async () => {
   const beside = join(directory, "beside");
   mkdirSync(beside);
   const file = join(beside, "tollgate.yml");

@@ -50,7 +50,7 @@ async function printed(
 }
 
 it.each(["vendors of the environment", "a file"])(
-  "print, check, start with the same environment: %s",
+  "a printed configuration passes the check and serves the same in the same environment: %s",
   async (kind) => {
     const file = join(directory, "first.yaml");
     writeFileSync(
@@ -85,7 +85,7 @@ models:
   },
 );
 
-it("a key that the file itself holds is masked, named on standard error, and refused by check and start", async () => {
+it("a literal key in the file is masked, reported on standard error, and the masked key is refused by check and start", async () => {
   const file = join(directory, "literal.yaml");
   writeFileSync(
     file,
@@ -101,7 +101,7 @@ it("a key that the file itself holds is masked, named on standard error, and ref
   }
 });
 
-it("a header that has a scheme before its variable holds no secret itself: it is printed, and the file is taken", async () => {
+it("a header with a variable after its scheme is printed unmasked, and the printed file is valid", async () => {
   const file = join(directory, "collector.yaml");
   const header = 'authorization: "Bearer ${COLLECTOR_TOKEN}"';
   writeFileSync(
@@ -121,7 +121,7 @@ it("a header that has a scheme before its variable holds no secret itself: it is
   expect(code).toBe(0);
 });
 
-it("the sandbox, which no file can hold, is told as such", async () => {
+it("config print mentions the sandbox's models, which no file can contain", async () => {
   const environment = { TOLLGATE_DATA_DIR: join(directory, "none"), OPENAI_API_KEY: "" };
   const { stdout } = await tollgateHere(["config", "print"], environment);
   expect(stdout).toMatch(/^# Beside this the sandbox's models are served\./);

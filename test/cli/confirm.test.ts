@@ -38,7 +38,7 @@ async function press(key: string) {
 it.skipIf(!existsSync("/usr/bin/script")).each([
   ["Ctrl-C", "\u0003"],
   ["Ctrl-D", "\u0004"],
-])("%s is no yes, and no stack", async (_name, key) => {
+])("%s at a question changes nothing and prints no stack trace", async (_name, key) => {
   const { code, asked, text } = await press(key);
   expect(text).toMatch(/Nothing was changed\.\s*$/);
   expect(text).not.toContain("AbortError");

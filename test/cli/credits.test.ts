@@ -26,13 +26,16 @@ it.each<[string, Answer]>([
       void (method === "POST" ? response.end("{}") : response.socket!.destroy()),
   ],
   ["with 503", (_request, response) => void response.writeHead(503).end("{}")],
-])("BILL-01: a gateway that goes %s: the command says how to ask again", async (_when, answer) => {
-  const { code, stderr, reference } = await addAt(answer);
-  expect(code).toBe(1);
-  expect(stderr).toContain(`repeat it with --reference ${reference}, and it counts once.`);
-});
+])(
+  "BILL-01: if the gateway breaks off %s, the command says how to repeat it so that it counts once",
+  async (_when, answer) => {
+    const { code, stderr, reference } = await addAt(answer);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`repeat it with --reference ${reference}, and it counts once.`);
+  },
+);
 
-it("BILL-01: what was refused was not counted, and nothing is said of a reference", async () => {
+it("BILL-01: a refused credit prints only the error, without a reference", async () => {
   const error = { message: "The amount is too large." };
   const { stderr } = await addAt(
     (_request, response) => void response.writeHead(400).end(JSON.stringify({ error })),

@@ -10,7 +10,7 @@ import { tollgateHere } from "../support/command.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
 it.each(["p@ss/hunter2", "hunter2/x", "hunter2#x", "hunter2?x"])(
-  "the password %s as it is: how it is written, without a part of it",
+  "the unencoded password %s is refused with advice on encoding, without repeating it",
   (password) => {
     const read = (): unknown =>
       readEnvironment({ DATABASE_URL: `postgres://tollgate:${password}@db.internal/tollgate` });
@@ -34,7 +34,7 @@ async function told(url: string): Promise<{ readonly start: unknown; readonly do
   return { start, doctor: findings.find(({ check }) => check === "schema") };
 }
 
-it("a user who may make no tables is told to own the database, by the start and by doctor; then it starts", async () => {
+it("for a user who may create no tables, the start and doctor advise to make them the owner; then the start succeeds", async () => {
   const url = new URL(await (await sharedPostgres()).createDatabase());
   const name = url.pathname.slice(1);
   const owner = await openDatabase({ url: url.href, log: silentLog });
@@ -56,7 +56,7 @@ it("a user who may make no tables is told to own the database, by the start and 
   await owner.close();
 });
 
-it("a server that takes no changes is told from one that does", async () => {
+it("a read-only server is reported with the advice to name the primary", async () => {
   const url = new URL(await (await sharedPostgres()).createDatabase());
   url.searchParams.set("options", "-c default_transaction_read_only=on");
   expect(await told(url.href)).toMatchObject({
@@ -82,7 +82,7 @@ async function toldBy(greet: (socket: Socket) => void, user: string, query = "")
   return message;
 }
 
-it("a certificate whose authority is not known, and a server without TLS, are told with what to write", async () => {
+it("an unknown certificate authority and a server without TLS are reported with the setting to change", async () => {
   const secureContext = createSecureContext(makeCertificate());
   const secure = (socket: Socket): void =>
     void socket.once("data", () => {
@@ -96,7 +96,7 @@ it("a certificate whose authority is not known, and a server without TLS, are to
   expect(await toldBy(plain, "root:hunter2", full)).toMatch(/; leave sslmode out of DATABASE_URL/);
 });
 
-it("an address without the password that the server wants is told how it is given", async () => {
+it("a missing password is reported with the way to give it", async () => {
   /** An authentication message of PostgreSQL's protocol: its kind and text. */
   const asks = (kind: number, text: string): Buffer => {
     const head = Buffer.from("R--------");
@@ -117,7 +117,7 @@ it.each([
   "postgres://u:secret@/db?host=one,two",
   "postgres://one,two/db",
   "postgres://one:5432,two:5433/db?options=-c%20application_name=a@b",
-])("several hosts are refused in words that name what to do: %s", (url) => {
+])("several hosts are refused, with advice on what to do: %s", (url) => {
   for (const name of ["DATABASE_URL", "DATABASE_READ_URL"]) {
     const read = (): unknown => readEnvironment({ DATABASE_URL: "postgres://u@h/d", [name]: url });
     expect(read).toThrow(
@@ -131,6 +131,6 @@ it.each([
   "postgres://u:a%2Cb@one/db?options=-c%20search_path=a,b&target_session_attrs=any",
   "postgres://u:a,b@one/db",
   "postgres://one/a,b",
-])("a comma elsewhere names no second host: %s", (url) => {
+])("a comma elsewhere in the address does not count as a second host: %s", (url) => {
   expect(readEnvironment({ DATABASE_URL: url }).databaseUrl).toBe(url);
 });

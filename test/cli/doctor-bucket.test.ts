@@ -12,7 +12,7 @@ const failedBy = (words: string) => [
   { check: "storage", status: "failed", message: expect.stringContaining(words) as string },
 ];
 
-it("a bucket that answers is well, and nothing is written; one that is gone is named", async () => {
+it("a bucket that answers is ok and nothing is written to it; a missing bucket is named", async () => {
   const server = await startS3();
   onTestFinished(() => server.close());
   expect(await found(server.options)).toMatchObject([{ check: "storage", status: "ok" }]);
@@ -22,13 +22,13 @@ it("a bucket that answers is well, and nothing is written; one that is gone is n
   );
 });
 
-it("a server of buckets that is away is named with its reason", async () => {
+it("a bucket server that is unreachable is reported with the reason", async () => {
   const server = await startS3();
   await server.close();
   expect(await found(server.options)).toMatchObject(failedBy("ECONNREFUSED"));
 });
 
-it("one that does not answer is told with what helps, before the doctor gives the check up", async () => {
+it("a bucket server that does not answer is reported with advice, before the check times out", async () => {
   const silent = await startRecorder(() => undefined);
   onTestFinished(() => silent.close());
   const server = await startS3();
@@ -42,6 +42,6 @@ it("one that does not answer is told with what helps, before the doctor gives th
   });
 });
 
-it("a directory is looked at elsewhere", async () => {
+it("a local directory gets no finding from this check", async () => {
   expect(await found({ kind: "local" })).toEqual([]);
 });

@@ -32,7 +32,7 @@ it.each([
   });
 });
 
-it("a gateway with its own TLS is not asked in plain HTTP too, which it logs as a failed handshake", () => {
+it("a gateway with its own TLS is not asked over plain HTTP as well, since that logs a failed handshake", () => {
   const variables = { TOLLGATE_DATA_DIR: temporaryDirectory(), HOST: "127.0.0.1", PORT: "8443" };
   const environment = readEnvironment(variables);
   announceAddress(environment, "https://127.0.0.1:8443");

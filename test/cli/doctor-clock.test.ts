@@ -7,6 +7,6 @@ it.each([
   [-340, "340 ms behind this machine's"],
   [-3_599_999, "3600 s behind this machine's"],
   [30_400, "30 s ahead of this machine's"],
-])("%s ms: %s", (skewMs, words) => {
+])("a clock difference of %s ms is reported as: %s", (skewMs, words) => {
   expect(skewInWords(skewMs)).toBe(words);
 });

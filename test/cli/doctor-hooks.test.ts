@@ -18,7 +18,7 @@ function foundOfModule(text: string) {
 }
 const foundAt = (url: string) => checkHook(pools, { ...common, target: { url, secret: "whsec_" } });
 
-it("a module that can be loaded is well", async () => {
+it("a hook module that loads is ok", async () => {
   const found = await foundOfModule("export const before = () => ({ action: 'allow' });");
   expect(found).toMatchObject([{ check: "hook guard", status: "ok" }]);
 });
@@ -27,13 +27,13 @@ it.each([
   ["a mistake of syntax", "export function before( {", "SyntaxError"],
   ["another export", "export const after = () => {};", "it exports no function named before"],
   ["an error at its start", "throw new Error('GUARD_LIST is not set');", "GUARD_LIST is not set"],
-])("a module with %s is named with its reason", async (_what, text, why) => {
+])("a hook module with %s fails with the reason", async (_what, text, why) => {
   expect(await foundOfModule(text)).toMatchObject([
     { status: "failed", message: expect.stringContaining(why) as string },
   ]);
 });
 
-it("an address is connected to, and nothing is sent", async () => {
+it("a hook address is only connected to; no request is sent", async () => {
   let heard = 0;
   const server = await startRecorder(() => void (heard += 1));
   onTestFinished(() => server.close());
@@ -43,7 +43,7 @@ it("an address is connected to, and nothing is sent", async () => {
   expect(heard).toBe(0);
 });
 
-it("an address that nobody answers is named with its reason, and its query is not told", async () => {
+it("an unreachable hook address fails with the reason, without its query", async () => {
   const found = await foundAt(`http://127.0.0.1:${await freePort()}/check?token=secret-1`);
   expect(found).toMatchObject([{ check: "hook guard", status: "failed" }]);
   expect(found[0]!.message).toContain("ECONNREFUSED");

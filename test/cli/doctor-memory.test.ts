@@ -35,13 +35,16 @@ it.each([
   ],
   ["1 GB for two processes", { ...server(2), limits, memory: 1024, status: "ok" }],
   ["512 MB for four processes", { ...server(4), limits, memory: 512, status: "warning" }],
-])("%s", (_words, { memory, status, limits: those, ...environment }) => {
-  const found = checkMemory(environment, those, memory * megabytes);
-  expect(found).toMatchObject({ check: "memory", status });
-  expect(found.message).toMatch(new RegExp(`^${memory} MB; `));
-});
+])(
+  "memory is judged by limits and processes: %s",
+  (_words, { memory, status, limits: those, ...environment }) => {
+    const found = checkMemory(environment, those, memory * megabytes);
+    expect(found).toMatchObject({ check: "memory", status });
+    expect(found.message).toMatch(new RegExp(`^${memory} MB; `));
+  },
+);
 
-it("what is looked at is the container's share, never more than the machine has", () => {
+it("the memory checked is the container's share, at most that of the machine", () => {
   expect(memoryHere()).toBeGreaterThan(0);
   expect(memoryHere()).toBeLessThanOrEqual(totalmem());
 });

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { checkAddresses } from "../../src/cli/doctor/machine.ts";
 import { publicAddressProblem, readEnvironment } from "../../src/cli/environment.ts";
 
-it("HOST for all addresses without TOLLGATE_PUBLIC_URL: where results and links lead is said", async () => {
+it("HOST for all addresses without TOLLGATE_PUBLIC_URL gets a warning that names where links lead", async () => {
   for (const [HOST, words] of [
     ["0.0.0.0", /name 127\.0\.0\.1 /],
     ["::", /name \[::1\] /],

@@ -4,13 +4,13 @@ import { explain } from "../../src/cli/explain.ts";
 
 const coded = (code: string, rest = {}) => Object.assign(new Error(code), { code, ...rest });
 
-it("a pooler that gives a start too few sessions is told in words, with what to raise", async () => {
+it("a pooler with too few sessions for a start is explained in one line, with the setting to raise", async () => {
   const { text, exitCode } = await explain(new Error("timeout exceeded when trying to connect"));
   expect(text).toMatch(/^the database cannot be used: timeout exceeded .*default_pool_size/);
   expect(exitCode).toBe(1);
 });
 
-it("a server that stops in the middle of a start is told in words", async () => {
+it("a server that stops during a start is explained in one line", async () => {
   const { text } = await explain(coded("57P01"));
   expect(text).toBe(
     "the database cannot be used: 57P01; wait: the server stops or starts; its own log says why",
@@ -26,6 +26,6 @@ it.each([
     coded("EACCES", { syscall: "open", path: "/exports/.part-1" }),
     "/exports/.part-1 cannot be used: this user has no right to it (EACCES)",
   ],
-])("%s keeps its stack, or the words that it had", async (error, text) => {
+])("%s keeps its stack trace, or gets its usual explanation", async (error, text) => {
   expect(await explain(error)).toEqual({ text, exitCode: 1 });
 });

@@ -17,7 +17,7 @@ const told = new RegExp(
 );
 
 it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credits show"])(
-  "%s is refused while it runs, and makes no database",
+  "%s is refused while the gateway runs, and creates no database",
   async (words) => {
     // Otherwise the command would create this directory's embedded database, or use one from before a move.
     const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
@@ -37,7 +37,7 @@ it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credit
   },
 );
 
-it("doctor says it too; without a gateway there is none yet", async () => {
+it("doctor reports the same; without a running gateway it says that there is no database yet", async () => {
   const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
   const beside = await tollgateHere(["doctor"], environment);
   expect(beside.code).toBe(1);

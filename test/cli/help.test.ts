@@ -21,7 +21,7 @@ function commands(command: Command, above = ""): Named[] {
 
 const all = commands(createProgram());
 
-it("the commands are the documented ones", () => {
+it("the commands are exactly the documented ones", () => {
   expect(all.map(({ words }) => words)).toEqual([
     "serve",
     "sandbox",
@@ -90,35 +90,44 @@ it("the commands are the documented ones", () => {
 });
 
 describe("help", () => {
-  it.each(all)("$words: usage, what it does, and what each option is", ({ words, command }) => {
-    expect(command.helpInformation()).toContain(`Usage: tollgate ${words}`);
-    expect(command.description()).not.toBe("");
-    expect(command.options.filter((option) => option.description === "")).toEqual([]);
-  });
+  it.each(all)(
+    "tollgate $words shows its usage, its purpose and each option",
+    ({ words, command }) => {
+      expect(command.helpInformation()).toContain(`Usage: tollgate ${words}`);
+      expect(command.description()).not.toBe("");
+      expect(command.options.filter((option) => option.description === "")).toEqual([]);
+    },
+  );
 
-  it.each(["", "keys rotate"])("%s --help: exit 0, on standard output", async (words) => {
-    const { code, stdout, stderr } = await tollgate(
-      [...words.split(" ").filter(Boolean), "--help"],
-      {},
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain(`Usage: tollgate ${words}`);
-  });
+  it.each(["", "keys rotate"])(
+    "%s --help exits with 0 and prints to standard output",
+    async (words) => {
+      const { code, stdout, stderr } = await tollgate(
+        [...words.split(" ").filter(Boolean), "--help"],
+        {},
+      );
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toContain(`Usage: tollgate ${words}`);
+    },
+  );
 
-  it("needs none of the gateway's parts", async () => {
+  it("loads none of the gateway's modules", async () => {
     const telling = tellingParts();
     await tollgate(["keys", "create", "--help"], telling.environment);
     expect(telling.parts()).toEqual(new Set(["cli", "base"]));
   });
 
-  it.each(["help keys create", "keys help create", "help export"])("%s", async (words) => {
-    const { code, stdout, stderr } = await tollgateHere(words.split(" "), {});
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const named = words.replace("help ", "");
-    expect(stdout).toContain(`Usage: tollgate ${named} [options]`);
-  });
+  it.each(["help keys create", "keys help create", "help export"])(
+    "tollgate %s shows the same help",
+    async (words) => {
+      const { code, stdout, stderr } = await tollgateHere(words.split(" "), {});
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const named = words.replace("help ", "");
+      expect(stdout).toContain(`Usage: tollgate ${named} [options]`);
+    },
+  );
 
-  it("--version is the package's", async () => {
+  it("--version prints the version of the package", async () => {
     const { code, stdout } = await tollgate(["--version"], {});
     expect({ code, stdout }).toEqual({
       code: 0,

@@ -32,21 +32,21 @@ describe("lists of the command line", () => {
     ],
     ["models --unpriced --provider no-such", /^No model of these vendors is without a price\.\n$/],
     ["models --kind video", /^MODEL +PROVIDER +KIND +PRICE +CONTEXT +REMARKS\n/],
-  ])("tollgate %s", async (words, printed) => {
+  ])("tollgate %s prints a table", async (words, printed) => {
     const { code, stdout, stderr } = await tollgateHere(words.split(" "), environment);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(printed);
     expect(stdout + stderr).not.toContain(environment.MISTRAL_API_KEY);
   });
 
-  it.each(["vendors --json", "models mistral --json"])("tollgate %s", async (words) => {
+  it.each(["vendors --json", "models mistral --json"])("tollgate %s prints JSON", async (words) => {
     const { stdout } = await tollgateHere(words.split(" "), environment);
     const rows = JSON.parse(stdout) as { id: string }[];
     expect(rows.length).toBeGreaterThan(10);
     expect(rows.every(({ id }) => typeof id === "string")).toBe(true);
   });
 
-  it("what costs something is not called free: calls, long calls, cache writes", async () => {
+  it("models do not show as free what has a price per call, for long calls or for cache writes", async () => {
     const config = join(directory, "tollgate.yaml");
     const prices = {
       free: 'price: { input: "0", output: "0" }',
@@ -83,7 +83,7 @@ describe("lists of the command line", () => {
     });
   });
 
-  it("prices by size and resolution name each, and no rate that there is not", async () => {
+  it("models show prices by size and by resolution, and leave out missing rates", async () => {
     const { stdout } = await tollgateHere(["models", "sandbox"], {
       ...environment,
       TOLLGATE_SANDBOX: "on",

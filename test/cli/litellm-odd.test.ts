@@ -55,7 +55,7 @@ function changed(document: Tree, way: readonly number[], value: unknown): Tree {
   return copy;
 }
 
-it("is converted to what passes the check, or refused in words", () => {
+it("arbitrary input is converted to a file that passes the check, or is refused with an error", () => {
   const way = fc.array(fc.nat(40), { minLength: 1, maxLength: 6 });
   const changes = fc.array(fc.tuple(way, odd), { minLength: 1, maxLength: 4 });
   fc.assert(
@@ -74,7 +74,7 @@ it("is converted to what passes the check, or refused in words", () => {
   );
 });
 
-it("a secret behind a tag is not quoted in a warning", () => {
+it("a secret behind a YAML tag is not quoted in a warning", () => {
   const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
   const text =
     "model_list:\n  - model_name: a\n    litellm_params:\n      model: openai/gpt-4o\n      api_key: !env sk-tagged-secret-1234\n";
@@ -84,7 +84,7 @@ it("a secret behind a tag is not quoted in a warning", () => {
   warn.mockRestore();
 });
 
-it("aliases that double and lists without end are refused in a line", () => {
+it("exploding aliases and endless nesting are refused in one line", () => {
   const doubling = Array.from({ length: 30 }, (_, at) =>
     at === 0 ? "a0: &a0 [x, x]" : `a${at}: &a${at} [*a${at - 1}, *a${at - 1}]`,
   ).join("\n");

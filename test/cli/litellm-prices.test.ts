@@ -15,7 +15,7 @@ interface File {
 const notesOf = ({ rows }: Converted, field: string) =>
   rows.filter((row) => row.field === field).map(({ outcome, note }) => `${outcome}: ${note ?? ""}`);
 
-it("keeps what the list charges beside tokens, which no field of LiteLLM's could say", () => {
+it("the converter keeps the catalog's rates for other things than tokens, which LiteLLM's fields cannot express", () => {
   const listed = { input: "3", output: "15", cache_read: "0.3", request: "0.01" };
   expect(offerPrice({ rates: { input: "1" }, tiers: [] }, listed)).toEqual({
     price: { input: "1", output: "15", request: "0.01" },
@@ -27,7 +27,7 @@ it("keeps what the list charges beside tokens, which no field of LiteLLM's could
   });
 });
 
-it("takes over long-context tiers and one-hour cache writes, and what a tier leaves out is as without it", () => {
+it("the converter takes over long-context tiers and one-hour cache writes; a tier inherits missing rates", () => {
   const text = `
 model_list:
   - model_name: long
@@ -95,7 +95,7 @@ model_list:
   ]);
 });
 
-it("takes over the price of web searches, by the search or by the answer, and never makes tokens free by it", () => {
+it("the converter takes over prices of web searches, per search or per answer, without making tokens free", () => {
   const sizes = (low: string, medium: string, high: string) =>
     `{ search_context_size_low: ${low}, search_context_size_medium: ${medium}, search_context_size_high: ${high} }`;
   const field = "search_context_cost_per_query";
@@ -137,7 +137,7 @@ model_list:
   ]);
 });
 
-it("takes over what sound and pictures cost apart from text", () => {
+it("the converter takes over separate prices of audio and images", () => {
   const text = `
 model_list:
   - model_name: speaks

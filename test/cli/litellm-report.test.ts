@@ -24,7 +24,7 @@ const address = "model_list[0].litellm_params.api_base";
 it.each([
   ["a vendor's own address", "openai/gpt-4o", "https://api.openai.com/v1?tier=gold"],
   ["a Foundry resource", "azure_ai/gpt-4o", "https://f-1.services.ai.azure.com?tier=gold"],
-])("the query in the address of %s goes into the provider", (_what, model, url) => {
+])("the query in the address of %s is taken over into the provider", (_what, model, url) => {
   const { providers, outcomesOf } = converted(
     `model_list:\n${entry("a", `model: ${model}, api_base: "${url}", ${price}`)}`,
   );
@@ -32,7 +32,7 @@ it.each([
   expect(outcomesOf(address)).toEqual(["taken_over"]);
 });
 
-it("the API version in an address of Azure decides as `api_version` does", () => {
+it("the API version in an Azure address acts like `api_version`", () => {
   const at = (query: string) =>
     converted(
       `model_list:\n${entry("a", `model: azure/gpt-4o, api_base: "https://a-1.openai.azure.com/openai/deployments/x?${query}"`)}`,
@@ -48,7 +48,7 @@ it("the API version in an address of Azure decides as `api_version` does", () =>
   ]);
 });
 
-it("the API version in an address of Foundry is left out, and reported", () => {
+it("the API version in a Foundry address is left out and reported", () => {
   const url = "https://f-1.services.ai.azure.com/models?api-version=2024-05-01-preview";
   const { providers, outcomesOf } = converted(
     `model_list:\n${entry("a", `model: azure_ai/gpt-4o, api_base: "${url}", ${price}`)}`,
@@ -76,12 +76,15 @@ it.each([
     `model_list:\n${models}`,
     ["changed"],
   ],
-])("default fallbacks that %s", (_what, setting, list, outcomes) => {
-  const { outcomesOf } = converted(`${list}litellm_settings: { ${setting} }\n`);
-  expect(outcomesOf("litellm_settings.default_fallbacks")).toEqual(outcomes);
-});
+])(
+  "default fallbacks that %s are reported with their outcome",
+  (_what, setting, list, outcomes) => {
+    const { outcomesOf } = converted(`${list}litellm_settings: { ${setting} }\n`);
+    expect(outcomesOf("litellm_settings.default_fallbacks")).toEqual(outcomes);
+  },
+);
 
-it("fallbacks that name no model are reported", () => {
+it("fallbacks that name no model are reported as not supported", () => {
   const { outcomesOf } = converted(
     `model_list:\n${models}router_settings: { fallbacks: [b, { a: [b] }] }\n`,
   );
@@ -93,10 +96,13 @@ it.each([
   ["all of them can be set", "{ X-Team: a }", ["taken_over"], { "X-Team": "a" }],
   ["one of them can be set", "{ X-Team: a, Host: b }", ["taken_over"], { "X-Team": "a" }],
   ["none can be set", "{ Host: b, Connection: close }", ["not_supported"], undefined],
-])("extra headers of which %s", (_what, headers, outcomes, written) => {
-  const { providers, outcomesOf } = converted(
-    `model_list:\n${entry("a", `model: openai/gpt-4o, extra_headers: ${headers}`)}`,
-  );
-  expect(outcomesOf("model_list[0].litellm_params.extra_headers")).toEqual(outcomes);
-  expect(providers[0]!["headers"]).toEqual(written);
-});
+])(
+  "extra headers of which %s are reported with their outcome",
+  (_what, headers, outcomes, written) => {
+    const { providers, outcomesOf } = converted(
+      `model_list:\n${entry("a", `model: openai/gpt-4o, extra_headers: ${headers}`)}`,
+    );
+    expect(outcomesOf("model_list[0].litellm_params.extra_headers")).toEqual(outcomes);
+    expect(providers[0]!["headers"]).toEqual(written);
+  },
+);

@@ -52,7 +52,7 @@ function fieldsOf(value: unknown, path = ""): string[] {
 }
 
 describe.each(names)("%s", (name) => {
-  it("passes the check, and holds no secret of the input, nor does what is said", async () => {
+  it("is converted to a file that passes the check, and no output contains a secret of the input", async () => {
     const out = join(directory, name);
     const said = await tollgateHere(["convert", "litellm", join(samples, name), "--out", out], {});
     expect(said).toMatchObject({ code: 0, stderr: "" });
@@ -73,7 +73,7 @@ describe.each(names)("%s", (name) => {
     for (const variable of variables) expect(said.stdout).toContain(`  ${variable.name}`);
   });
 
-  it("says of every field what became of it", () => {
+  it("is reported field by field", () => {
     const { rows } = converted(name);
     const reported = rows.map(({ field }) => field);
     const isReported = (field: string): boolean =>
@@ -87,7 +87,7 @@ describe.each(names)("%s", (name) => {
   });
 });
 
-it("balances by rpm, keeps names as aliases, and falls back", () => {
+it("the converter balances by rpm, keeps names as aliases, and sets fallbacks", () => {
   const result = converted("balanced.yaml");
   const gpt = modelOf(result, "azure/gpt-4o");
   expect(gpt).toMatchObject({
@@ -124,7 +124,7 @@ it("balances by rpm, keeps names as aliases, and falls back", () => {
   ]);
 });
 
-it("writes out the vendor of a wildcard, and says what a star for everything is", () => {
+it("the converter expands a vendor's wildcard to its models, and reports a wildcard for all vendors", () => {
   const result = converted("wildcards.yaml");
   const ids = result.file.models.map(({ id }) => id);
   expect(ids.filter((id) => id.startsWith("openai/gpt")).length).toBeGreaterThan(5);
@@ -149,7 +149,7 @@ it("writes out the vendor of a wildcard, and says what a star for everything is"
   expect(aliasNotes("openai/gpt-5")).toEqual([expect.stringContaining("is another model's")]);
 });
 
-it("knows the clouds' addresses, identities and protocols", () => {
+it("the converter knows addresses, identities and protocols of the clouds", () => {
   const result = converted("clouds.yaml");
   const provider = (id: string) => result.file.providers.find((one) => one.id === id);
   expect(provider("azure")).toMatchObject({
@@ -182,7 +182,7 @@ it("knows the clouds' addresses, identities and protocols", () => {
   ]);
 });
 
-it("takes over orders, other names, headers and prices to the last digit", () => {
+it("the converter takes over order, other names, headers and exact prices", () => {
   const result = converted("routing.yaml");
   const chat = modelOf(result, "groq/chat");
   expect(chat).toMatchObject({
@@ -227,7 +227,7 @@ it("takes over orders, other names, headers and prices to the last digit", () =>
   expect(timeouts).toContainEqual({ total_s: 600 });
 });
 
-it("prices a million tokens without a float", () => {
+it("the converter computes prices per million tokens without floating point", () => {
   fc.assert(
     fc.property(
       fc.bigInt({ min: 0n, max: 10n ** 12n }),
@@ -268,7 +268,7 @@ describe("wrong input: exit 2 and one line", () => {
     expect(stderr).toContain(line);
   });
 
-  it("does not replace a file unless told to", async () => {
+  it("an existing file is not replaced without --force", async () => {
     const out = join(directory, "there.yaml");
     writeFileSync(out, "mine");
     const words = ["convert", "litellm", join(samples, "balanced.yaml"), "--out", out];
@@ -278,7 +278,7 @@ describe("wrong input: exit 2 and one line", () => {
     expect(readFileSync(out, "utf8")).toContain("providers:");
   });
 
-  it("exits with 1 where nothing can be converted, and writes nothing", async () => {
+  it("input without any convertible model: exit 1, and nothing is written", async () => {
     const file = join(directory, "empty.yaml");
     writeFileSync(file, "model_list:\ngeneral_settings:\n  master_key: x");
     const { code, stdout, stderr } = await tollgateHere(["convert", "litellm", file], {});
@@ -287,7 +287,7 @@ describe("wrong input: exit 2 and one line", () => {
   });
 });
 
-describe("a gateway that starts with it", () => {
+describe("a gateway that starts with a converted file", () => {
   let sandbox: Sandbox;
   let gateway: GatewayUnderTest;
   beforeAll(async () => {
@@ -323,7 +323,7 @@ router_settings: { model_group_alias: { gpt-4: gpt-4o } }
     return { answer, body };
   };
 
-  it("answers by the names and fallbacks of before, at the prices of before", async () => {
+  it("answers under the earlier names and fallbacks, at the earlier prices", async () => {
     const { answer, body } = await ask("gpt-4");
     const { prompt_tokens: input, completion_tokens: output } = body.usage;
     const nanos = BigInt(input) * 2_500n + BigInt(output) * 10_000n;

@@ -72,7 +72,7 @@ const ownKey = { TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") };
 const fresh = (): string => mkdtempSync(join(directory, "fresh-"));
 
 describe("the data directory", () => {
-  it("in use by another gateway: exit 1, and the process that has it", async () => {
+  it("ends a start with exit 1 if another gateway uses it, naming that process", async () => {
     const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: used }, tollgate);
     expect(code).toBe(1);
     expect(line).toMatch(
@@ -82,7 +82,7 @@ describe("the data directory", () => {
   });
 
   it.each(["verify", "keys list", "workspaces list", "members list", "credits show", "usage"])(
-    "has never had a gateway: %s is exit 2, and makes no empty one to answer from",
+    "ends %s with exit 2 if no gateway has run on it, and no database is created",
     async (words) => {
       const nowhere = join(directory, "nowhere");
       const { code, line } = await failure(words.split(" "), { TOLLGATE_DATA_DIR: nowhere });
@@ -94,7 +94,7 @@ describe("the data directory", () => {
     },
   );
 
-  it("of a provider that does not exist: each command names it, and where ids are listed", async () => {
+  it("a command with an unknown provider exits with 1, naming it and where ids are listed", async () => {
     for (const words of ["test nope", "pause nope", "resume nope", "remove nope"]) {
       const { code, line } = await failure(["providers", ...words.split(" ")], {
         TOLLGATE_DATA_DIR: used,
@@ -106,7 +106,7 @@ describe("the data directory", () => {
     }
   });
 
-  it("is a file: exit 1", async () => {
+  it("ends a start with exit 1 if it is a file", async () => {
     const file = join(directory, "file");
     writeFileSync(file, "");
     const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: file });
@@ -117,7 +117,7 @@ describe("the data directory", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "below /proc, where nothing can be made: exit 1 at once, with either database",
+    "ends a start at once if it is below /proc, with either database",
     async () => {
       const url = await (await sharedPostgres()).createMigrated();
       const environments: Record<string, string>[] = [
@@ -136,17 +136,20 @@ describe("the data directory", () => {
     },
   );
 
-  it.skipIf(process.getuid?.() === 0)("cannot be written to: exit 1", async () => {
-    const parent = join(directory, "locked");
-    mkdirSync(parent, { mode: 0o500 });
-    const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: join(parent, "data") });
-    expect(code).toBe(1);
-    expect(line).toMatch(/^tollgate: The data directory .* cannot be used: EACCES/);
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    "ends a start with exit 1 if it cannot be written to",
+    async () => {
+      const parent = join(directory, "locked");
+      mkdirSync(parent, { mode: 0o500 });
+      const { code, line } = await failure(["serve"], { TOLLGATE_DATA_DIR: join(parent, "data") });
+      expect(code).toBe(1);
+      expect(line).toMatch(/^tollgate: The data directory .* cannot be used: EACCES/);
+    },
+  );
 });
 
-describe("where it listens", () => {
-  it("a port in use: exit 1, and the first start's secrets are not lost", async () => {
+describe("the address to listen on", () => {
+  it("ends a start with exit 1 if its port is in use, and the first start's secrets are not lost", async () => {
     const data = await preparedDataDir(fresh());
     const environment = { TOLLGATE_DATA_DIR: data, PORT: takenPort };
     const { code, line } = await failure(["serve"], environment, tollgate);
@@ -157,7 +160,7 @@ describe("where it listens", () => {
     await started.stop();
   });
 
-  it("the sandbox's port in use: exit 1", async () => {
+  it("ends the sandbox with exit 1 if its port is in use", async () => {
     const { code, line } = await failure(["sandbox", "--port", takenPort], {});
     expect(code).toBe(1);
     expect(line).toContain(`port ${takenPort} on 127.0.0.1 is in use`);
@@ -199,14 +202,14 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     "https://host.example/?at=gw",
     "https://host.example/#gw",
     "https://root:hunter2@host.example",
-  ])("TOLLGATE_PUBLIC_URL=%s has more than addresses of results can begin with", (value) => {
+  ])("TOLLGATE_PUBLIC_URL=%s is refused for its query, fragment or credentials", (value) => {
     const read = (): unknown => readEnvironment({ TOLLGATE_PUBLIC_URL: value });
     expect(read).toThrow(UsageError);
     expect(read).toThrow(/^TOLLGATE_PUBLIC_URL has a query.*such as https:/);
     expect(read).not.toThrow(/hunter2/);
   });
 
-  it("TOLLGATE_PUBLIC_URL with a path is taken, and what does not work there is said", async () => {
+  it("TOLLGATE_PUBLIC_URL with a path is accepted, with a warning of what does not work there", async () => {
     for (const [value, words] of [
       ["https://host.example/gw", /console/],
       ["https://host.example/gw/", /console/],
@@ -222,14 +225,14 @@ describe("environment variables: exit 2, naming the variable and what it takes",
   });
 
   it.each(["https://Gateway.example.com", "https://gateway.example.com:8443//", "http://[::1]"])(
-    "TOLLGATE_PUBLIC_URL=%s is one",
+    "TOLLGATE_PUBLIC_URL=%s is accepted",
     (value) => {
       expect(readEnvironment({ TOLLGATE_PUBLIC_URL: value }).publicUrl).toBe(value);
     },
   );
 
   it.each(["TOLLGATE_ADMIN_TOKEN", "TOLLGATE_METRICS_TOKEN"])(
-    "%s that no bearer header can carry is refused, and not shown",
+    "%s that no header can carry is refused, and not shown",
     (name) => {
       for (const token of ["hunter2 two", " ", "hunter2\n", "hünter2"]) {
         const read = (): unknown => readEnvironment({ [name]: token });
@@ -241,13 +244,13 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     },
   );
 
-  it("an admin token is as long as its routes take, a metrics token has no bound of its own", () => {
+  it("an admin token has at most 512 characters; a metrics token may be longer", () => {
     const token = "x".repeat(513);
     expect(() => readEnvironment({ TOLLGATE_ADMIN_TOKEN: token })).toThrow(/takes at most 512 /);
     expect(readEnvironment({ TOLLGATE_METRICS_TOKEN: token }).metrics.token).toBe(token);
   });
 
-  it("a name that is nearly one of ours is reported, and what Kubernetes sets is not", () => {
+  it("a misspelt variable is reported; variables that Kubernetes sets are not", () => {
     const all = {
       TOLLGATE_WORKES: "2",
       TOLLGATE_TRUSTED_PROXY: "loopback",
@@ -270,13 +273,13 @@ describe("environment variables: exit 2, naming the variable and what it takes",
     ]);
   });
 
-  it("each variable that is read is known", () => {
+  it("every variable that the gateway reads is known to the spelling check", () => {
     const read = readFileSync("src/cli/environment.ts", "utf8").match(/(?<=value\(")TOLLGATE_\w+/g);
     const named = Object.fromEntries(read!.map((name) => [`${name}X`, "1"]));
     expect(misspeltVariables(named)).toHaveLength(new Set(read).size);
   });
 
-  it("as a command says it", async () => {
+  it("a command prints the same in one line", async () => {
     expect(await failure(["serve"], { PORT: "http" }, tollgate)).toEqual({
       code: 2,
       line: 'tollgate: PORT is "http"; it takes a port from 0 to 65535',
@@ -307,7 +310,7 @@ describe("environment variables: exit 2, naming the variable and what it takes",
 
 describe("the database", () => {
   it.each([["serve"], ["keys list"]])(
-    "%s against a DATABASE_URL that nobody answers: exit 1, without the password",
+    "%s with an unreachable DATABASE_URL: exit 1, without the password",
     async (words) => {
       const { code, line } = await failure(words.split(" "), {
         TOLLGATE_DATA_DIR: fresh(),
@@ -321,14 +324,14 @@ describe("the database", () => {
     },
   );
 
-  it("a database that is not there, and a user who is not let in: what to do", async () => {
+  it("a database that does not exist: the error says to create it", async () => {
     const url = new URL(await (await sharedPostgres()).createMigrated());
     url.pathname = "/no_such_database";
     const { line } = await failure(["keys", "list"], { DATABASE_URL: url.href });
     expect(line).toMatch(/database "no_such_database" does not exist; make the database first/);
   });
 
-  it("another master key than the database was set up with: exit 2", async () => {
+  it("a master key that is not the database's: exit 2", async () => {
     const { code, line } = await failure(["serve"], {
       TOLLGATE_DATA_DIR: ready,
       TOLLGATE_MASTER_KEY: Buffer.alloc(32, 1).toString("base64"),
@@ -353,7 +356,7 @@ colour: blue
   const places = [/smoke-signals/, /not a url/, /NO_SUCH_VARIABLE/, /nobody/, /free/, /colour/];
 
   it.each([["serve"], ["config check"]])(
-    "%s with mistakes: exit 2, all of them at once with their lines",
+    "%s with mistakes: exit 2, with all of them and their lines",
     async (words) => {
       const file = join(fresh(), "tollgate.yaml");
       writeFileSync(file, wrong);

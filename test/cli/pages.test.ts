@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { listAll } from "../../src/cli/api.ts";
 import type { Api } from "../../src/cli/remote-api.ts";
 
-it("pages after the first are the largest there are; a list that comes whole is given no limit", async () => {
+it("lists ask for the first page without a limit, and for the largest pages after it", async () => {
   const asked: (Readonly<Record<string, string>> | undefined)[] = [];
   const rows = Array.from({ length: 250 }, (_, id) => ({ id }));
   const call: Api["call"] = ({ query }) => {

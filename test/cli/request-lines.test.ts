@@ -35,7 +35,7 @@ const record = {
 };
 const textOf = (more: object) => requestLines({ ...record, ...more }).join("\n");
 
-it("tells what a call was billed by, and whether that is an estimate", () => {
+it("a call shows the usage that it was billed by, and whether that is an estimate", () => {
   expect(textOf({})).toMatch(/\nused +input_tokens 100, output_tokens 50\n/);
   expect(textOf({ usage_source: "estimated" })).toMatch(
     /\nused +input_tokens 100, output_tokens 50 \(estimated: the provider did not tell\)\n/,
@@ -43,7 +43,7 @@ it("tells what a call was billed by, and whether that is an estimate", () => {
   for (const usage of [null, { input_tokens: 0 }]) expect(textOf({ usage })).not.toContain("used");
 });
 
-it("says whether the lines are by the price that was kept, and why a call that was charged has none", () => {
+it("a call shows whether its lines use the stored price, and why a charged call has none", () => {
   expect(textOf({})).toContain("input_tokens: 100 at $3 per million tokens = $0.0003");
   expect(textOf({ price_lines_from: "call" })).not.toContain("today's price");
   expect(textOf({ price_lines_from: "catalog" })).toContain("by today's price");

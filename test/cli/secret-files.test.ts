@@ -28,7 +28,7 @@ const reasonOf = (variables: Record<string, string>): string => {
   throw new Error("it was accepted");
 };
 
-it("every secret may stand in a file, without the line end of editors", () => {
+it("every secret variable can be read from a file; one line end is removed", () => {
   const url = "postgres://tollgate:sesame@db.internal/tollgate";
   const environment = readEnvironment({
     DATABASE_URL_FILE: fileOf(`${url}\n`),
@@ -60,7 +60,7 @@ it("every secret may stand in a file, without the line end of editors", () => {
   expect(variables["OPENAI_API_KEY"]).toBe("sk-one\n");
 });
 
-it("the variable of every vendor is a secret that may stand in a file", () => {
+it("the variable of every vendor counts as a secret that can be read from a file", () => {
   const lines = readFileSync(new URL("../../catalog/vendors.jsonl", import.meta.url), "utf8");
   const names = [...lines.matchAll(/"variables":\[([^\]]*)\]/g)].flatMap(
     ([, list]) => JSON.parse(`[${list}]`) as string[],
@@ -70,7 +70,7 @@ it("the variable of every vendor is a secret that may stand in a file", () => {
   expect(["TOLLGATE_CONFIG", "TOLLGATE_LOG", "PORT"].filter(isSecretVariable)).toEqual([]);
 });
 
-it("systemd's credentials count as the variables that they are named after", () => {
+it("systemd's credentials count as the variables of the same name", () => {
   const directory = join(folder, "credentials");
   mkdirSync(directory);
   writeFileSync(join(directory, "TOLLGATE_MASTER_KEY"), "from systemd\n");
@@ -90,7 +90,7 @@ it("systemd's credentials count as the variables that they are named after", () 
   );
 });
 
-it("a secret given twice, or a file that is none, is refused by its name and not by its content", () => {
+it("a secret that is set twice or whose file is unusable is refused by name, without its content", () => {
   const path = fileOf("sesame");
   expect(reasonOf({ DATABASE_URL: "postgres://a/b", DATABASE_URL_FILE: path })).toBe(
     "DATABASE_URL and DATABASE_URL_FILE are both set; leave one of them out",
@@ -114,7 +114,7 @@ it("a secret given twice, or a file that is none, is refused by its name and not
   expect(reasonOf({ DATABASE_URL_FILE: fileOf("sesame://db") })).toMatch(/^DATABASE_URL is not a/);
 });
 
-it("commands say it in one line, and the configuration reads the same variables", async () => {
+it("commands report such a mistake in one line, and the configuration reads the same variables", async () => {
   const wrong = await tollgate(["doctor"], { TOLLGATE_MASTER_KEY_FILE: join(folder, "absent") });
   expect(wrong).toEqual({
     code: 2,

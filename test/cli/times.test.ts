@@ -37,13 +37,13 @@ it.each([
   ["2026-11-01 06:30:15.5", "2026-11-01T06:30:15.500Z"],
   ["2026-11-01T00:00:00Z", "2026-11-01T00:00:00.000Z"],
   ["2026-11-01T00:00+02:00", "2026-10-31T22:00:00.000Z"],
-])("--from %s is %s, whatever the machine's time is", async (from, utc) => {
+])("--from %s is %s, whatever the time zone of the machine", async (from, utc) => {
   expect(await usage(from)).toMatchObject({ code: 0 });
   expect(asked.pop()).toBe(utc);
 });
 
 it.each(["2026-02-29", "2026-11-31T00:00:00Z", "11/01/2026", "1", "2026-11-01T25:00", "today"])(
-  "--from %s is refused: exit 2, and nothing is asked",
+  "--from %s is refused with exit 2, and no request is sent",
   async (from) => {
     expect(await usage(from)).toMatchObject({
       code: 2,

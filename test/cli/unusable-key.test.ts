@@ -30,7 +30,7 @@ it.each([
   ["serve", {}, { "master-key": "hunter2\n" }, /\/master-key/],
   ["serve", {}, { "master-key": good, "master-key.previous": "hunter2" }, /\/master-key\.previous/],
 ])(
-  "%s with %j and files %j: exit 2, and no database is made",
+  "%s with %j and files %j: exit 2, and no database is created",
   async (words, keys, files, origin) => {
     const dataDir = dataDirWith(files);
     const { code, stdout, stderr } = await tollgate(words.split(" "), {
@@ -47,7 +47,7 @@ it.each([
   },
 );
 
-it("one value is no values", () => {
+it("the count of sealed values is 'value' for one and 'values' otherwise", () => {
   const end = { from: "k1", to: "k2" };
   const said = (count: number): string =>
     saidOf({ ...end, resealed: { "api_keys.ciphertext": count } });

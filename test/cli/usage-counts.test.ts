@@ -31,7 +31,7 @@ async function tableOf(data: readonly object[]): Promise<string[][]> {
 
 const before = ["MODEL", "REQUESTS", "INPUT", "CACHED", "OUTPUT", "IMAGES", "VIDEO SECONDS"];
 
-it("has what was charged beside plain tokens, for all rows where one has it", async () => {
+it("the table has the columns of cache writes and searches if any row has a value", async () => {
   const counts = { cache_write_tokens: 70, cache_write_1h_tokens: 20, web_searches: 3 };
   expect(
     await tableOf([
@@ -45,7 +45,7 @@ it("has what was charged beside plain tokens, for all rows where one has it", as
   ]);
 });
 
-it("has no column of what there is nothing of, nor of what an older gateway does not tell", async () => {
+it("the table leaves out columns without values, also with an older gateway", async () => {
   for (const more of [{}, { cache_write_tokens: 0, web_searches: 0 }])
     expect(await tableOf([{ ...row, ...more }])).toEqual([
       [...before, "COST"],
