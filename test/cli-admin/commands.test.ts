@@ -161,7 +161,7 @@ async function looks(environment: Environment, [good, bad]: readonly [string, st
   return { listed, bill, team: await run("usage --by tag:team --json", environment) };
 }
 
-describe("beside a gateway", () => {
+describe("the commands beside a running gateway", () => {
   let environment: Environment;
   let gateway: GatewayProcess;
   beforeAll(async () => {
@@ -176,7 +176,7 @@ describe("beside a gateway", () => {
   });
   afterAll(() => gateway.stop());
 
-  it("they ask the gateway, whose audit log has them", async () => {
+  it("use the gateway's API, whose audit log has their changes", async () => {
     const key = /gw_live_\w+/.exec(gateway.banner)![0];
     await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
@@ -198,7 +198,7 @@ describe("beside a gateway", () => {
     });
   });
 
-  it("keys create --user makes a key for a member who accepted the link that members add printed", async () => {
+  it("keys create --user makes a key for a member who accepted the printed invitation link", async () => {
     const [first] = await run("workspaces list --json", environment);
     const at = `--workspace ${first.id}`;
     const printed: string = await run(`members add bo@example.com ${at}`, environment);
@@ -227,7 +227,7 @@ describe("beside a gateway", () => {
     expect(usage).toMatch(new RegExp(`${key.created_by} +bo@example\\.com +1 `));
   });
 
-  it("members are named by the id that their invitation was answered with, also who joined with an account they had", async () => {
+  it("commands take the user id that an invitation returned, also after the user joined with another account", async () => {
     const at = `--workspace ${(await run("workspaces list --json", environment))[0].id}`;
     const password = "one password of hers";
     const join = async (email: string, headers: Record<string, string> = {}, own = {}) => {
@@ -258,7 +258,7 @@ describe("beside a gateway", () => {
     expect([set.user_id, set.role, removed.user_id]).toEqual([joined, "admin", joined]);
   });
 
-  it("usage is told by names, and of one provider by model, as on its vendor's invoice", async () => {
+  it("usage shows names, and can be listed by model for one provider", async () => {
     expect(await run("usage --by workspace", environment)).toMatch(
       /^WORKSPACE +NAME +REQUESTS.*\nws_\w+ +Default +\d+ /,
     );
@@ -272,7 +272,7 @@ describe("beside a gateway", () => {
       expect(await of(none)).toEqual([]);
   });
 
-  it("usage --time-zone: days of a place, whose clocks may change", async () => {
+  it("usage --time-zone uses local days, also across a clock change", async () => {
     const of = (options: string) =>
       run(`usage --json --from 2026-10-01 --to 2026-11-01 ${options}`, environment);
     const berlin = { from: "2026-09-30T22:00:00.000Z", to: "2026-10-31T23:00:00.000Z" };
@@ -295,7 +295,7 @@ describe("beside a gateway", () => {
   });
 
   it.each(["usage --key", "requests list --csv --key", "requests list --json --key"])(
-    "%s of a key that nobody has is no empty list: exit 1, as docs/cli.md says",
+    "%s with an unknown key: exit 1 instead of an empty list, as docs/cli.md says",
     async (words) => {
       const { code, stdout, stderr } = await tollgateHere(
         [...words.split(" "), "key_none"],
@@ -308,7 +308,7 @@ describe("beside a gateway", () => {
     },
   );
 
-  it("providers remove of the sandbox's: what somebody is to do, who cannot change it", async () => {
+  it("providers remove for a provider of the sandbox says that it cannot be changed, and what to do", async () => {
     const { code, stderr } = await tollgateHere(
       ["providers", "remove", "sandbox-openai"],
       environment,
@@ -320,7 +320,7 @@ describe("beside a gateway", () => {
     });
   });
 
-  it("--url and TOLLGATE_ADMIN_TOKEN reach a gateway from elsewhere", async () => {
+  it("--url and TOLLGATE_ADMIN_TOKEN use a remote gateway", async () => {
     const token = readFileSync(join(environment["TOLLGATE_DATA_DIR"]!, "admin-token"), "utf8");
     const elsewhere = {
       TOLLGATE_DATA_DIR: join(temporaryDirectory(), "none"),
@@ -347,7 +347,7 @@ describe("beside a gateway", () => {
 });
 
 describe("the request log and the month's bill", () => {
-  it("a gateway and the data of a stopped one say the same", async () => {
+  it("are the same from a running gateway and from the data of a stopped one", async () => {
     const place = await stopping();
     const file = join(place.TOLLGATE_DATA_DIR, "tollgate.yaml");
     writeFileSync(file, "tags: { usage: [team] }\n");
@@ -371,8 +371,8 @@ describe("the request log and the month's bill", () => {
   });
 });
 
-describe("on the data of a stopped gateway", () => {
-  it("they do the same", async () => {
+describe("the commands on the data of a stopped gateway", () => {
+  it("give the same results", async () => {
     const environment = {
       TOLLGATE_DATA_DIR: await preparedDataDir(),
       TOLLGATE_SANDBOX: "on",
