@@ -19,7 +19,7 @@ const served = (id: string, protocol: string, ...providers: string[]) => ({
   offers: providers.map((provider) => ({ provider, protocol, isDearer: provider === "spare" })),
 });
 
-describe("with a key, at the current addresses", () => {
+describe("Azure with a key, at the current addresses", () => {
   const { world } = useCloud((url) =>
     fileOf(
       [
@@ -41,7 +41,7 @@ describe("with a key, at the current addresses", () => {
   });
 });
 
-describe("with the machine's identity, at the older addresses", () => {
+describe("Azure with the machine's identity, at the older addresses", () => {
   const cloud = useCloud(
     (url) =>
       fileOf(
@@ -59,7 +59,7 @@ describe("with the machine's identity, at the older addresses", () => {
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
-  it("names the deployment in the path, and asks for one token in all", async () => {
+  it("gets calls with the deployment in the path, and is asked for one token in all", async () => {
     await called(cloud, "sandbox/chat");
     const paths = cloud.sandbox.journal.list({}).map(({ path }) => path);
     expect(paths).toContain(
@@ -69,7 +69,7 @@ describe("with the machine's identity, at the older addresses", () => {
   });
 });
 
-describe("with a client's secret", () => {
+describe("Azure with a client secret", () => {
   const trusted = tls.getCACertificates("default");
   let entra: Server;
   let authority = "";
@@ -110,7 +110,7 @@ describe("with a client's secret", () => {
     await new Promise((resolve) => entra.close(resolve));
   });
 
-  it("one token, fetched while the gateway starts, serves all calls, also those that come at once", async () => {
+  it("serves all calls with one token that is fetched at the start, also simultaneous calls", async () => {
     const { azure } = cloud.sandbox.tokens;
     await eventually(() => azure.given > 0, "a token ahead of the first call");
     const calls = await Promise.all(Array.from({ length: 5 }, () => called(cloud, "sandbox/chat")));
@@ -118,7 +118,7 @@ describe("with a client's secret", () => {
     expect(azure.given).toBe(1);
   });
 
-  it("a token that is revoked fails one call by its name, and the next has a new one", async () => {
+  it("fails one call after its token is revoked, and the next call has a new token", async () => {
     await called(cloud, "sandbox/chat");
     cloud.sandbox.tokens.azure.revoke();
     const refused = await called(cloud, "sandbox/chat");
@@ -130,7 +130,7 @@ describe("with a client's secret", () => {
     expect((await called(cloud, "sandbox/chat")).status).toBe(200);
   });
 
-  it("a revoked secret is told to the operator, without the secret, and another provider answers", async () => {
+  it("reports a revoked secret to the operator without the secret, and another provider answers", async () => {
     const { status, attempts } = await called(cloud, "sandbox/with-spare");
     expect(status).toBe(200);
     expect(attempts.map(({ provider }) => provider)).toEqual(["wrong", "spare"]);

@@ -68,7 +68,7 @@ describe("bedrock-runtime with signatures", () => {
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
-  it("an error within a stream is the protocol's own", async () => {
+  it("sends an error within a stream in the caller's protocol", async () => {
     const answer = await cloud.gateway.post("/v1/messages", {
       model: "sandbox/messages",
       max_tokens: 100,
@@ -90,7 +90,7 @@ describe("bedrock-runtime with signatures", () => {
     ["revoked", "does not match the signature you provided"],
     ["gone", "The security token included in the request is invalid."],
   ])(
-    "%s keys are told by the vendor's own words, and another provider answers",
+    "%s keys are reported in the vendor's words, and another provider answers",
     async (id, words) => {
       const { status, attempts } = await called(cloud, `sandbox/${id}`);
       expect(status).toBe(200);
@@ -102,7 +102,7 @@ describe("bedrock-runtime with signatures", () => {
     },
   );
 
-  it("a clock that is wrong is told", async () => {
+  it("reports a wrong clock", async () => {
     const { now } = Date;
     const real = Date;
     const skew = 600_000;
@@ -126,7 +126,7 @@ describe("bedrock-runtime with signatures", () => {
   });
 });
 
-describe("with the keys of a container", () => {
+describe("Bedrock with the credentials of a container", () => {
   const cloud = useCloud(
     (url) =>
       fileOf(
@@ -144,14 +144,14 @@ describe("with the keys of a container", () => {
     }),
   );
 
-  it("both endpoints answer, and keys are fetched once for each", async () => {
+  it("answers at both endpoints, with credentials fetched once for each", async () => {
     const { aws: tokens } = cloud.sandbox.tokens;
     for (const id of ["messages", "chat", "messages", "chat"])
       expect((await called(cloud, `sandbox/${id}`)).status).toBe(200);
     expect(tokens.given).toBe(2);
   });
 
-  it("keys that are revoked fail a call by their name, and the next has new ones", async () => {
+  it("fails one call after its credentials are revoked, and the next call has new ones", async () => {
     const { aws: tokens } = cloud.sandbox.tokens;
     await called(cloud, "sandbox/messages");
     tokens.revoke();

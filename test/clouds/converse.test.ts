@@ -74,13 +74,13 @@ describe.each([
   const cloud = useConverse(access);
   // The signature covers the request to Converse, which is the same for every SDK: the short form uses one.
   const asking = isLong || access !== signed ? protocols : protocols.slice(0, 1);
-  describe.each(asking)("asked by the SDK of %s", (protocol) => {
+  describe.each(asking)("with the SDK of %s", (protocol) => {
     const sdk = sdks[protocol];
     const connect = () => sdk.connect(cloud.world);
 
     it.each(common)("$title", (scenario) => scenario.run(cloud.world, sdk));
 
-    it("a picture reaches the model byte for byte", async () => {
+    it("gives a picture to the model byte for byte", async () => {
       const picture = png();
       const answer = await connect().ask({ text: "What is this picture of?", picture });
       expect(answer.text).toContain("I see 1 image.");
@@ -92,18 +92,18 @@ describe.each([
       });
     });
 
-    it("a system prompt stands beside the turns", async () => {
+    it("sends a system prompt apart from the turns", async () => {
       const system = "You are a lighthouse keeper.";
       await connect().ask({ text: "Who are you?", system });
       const [arrival] = await cloud.world.arrivals(system);
       expect(arrival!.body).toMatchObject({ system: [{ text: system }] });
     });
 
-    it.skipIf(protocol === "responses")("stop sequences end the text", () =>
+    it.skipIf(protocol === "responses")("ends the text at a stop sequence", () =>
       stopsAtSequence(cloud.world, sdk),
     );
 
-    it.each(["whole", "streamed"] as const)("%s, usage and price are exact", async (form) => {
+    it.each(["whole", "streamed"] as const)("has exact usage and price: %s", async (form) => {
       const input = form === "whole" ? 220 : 221;
       const usage = { input, output: 45, cache_read: 30, cache_write: 40 };
       const text = scripted("Count", { reply: "Counted.", reasoning: "One, two.", usage });
@@ -119,7 +119,7 @@ describe.each([
       });
     });
 
-    it("a tool loop of a model that reasons comes to its end", async () => {
+    it("completes a tool loop of a reasoning model", async () => {
       const script = {
         reasoning: "A city is asked for.",
         tool_calls: [{ name: "weather", arguments: { city: "Bonn" } }],
@@ -134,7 +134,7 @@ describe.each([
   });
 });
 
-describe("what Converse is sent", () => {
+describe("a request to Converse", () => {
   const cloud = useConverse("api_key: sandbox");
   const hi = [{ role: "user" as const, content: "Hi" }];
   const ask = async (path: string, body: object): Promise<Response> =>
@@ -152,19 +152,22 @@ describe("what Converse is sent", () => {
     ["sandbox/claude", "low", { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
     ["sandbox/claude", "none", { thinking: { type: "disabled" } }],
     ["sandbox/llama", "high", undefined],
-  ])("%s is told to reason %s as its record says", async (model, effort, fields) => {
-    const body = { model, messages: hi, reasoning_effort: effort };
-    const answer = await ask("/v1/chat/completions", body);
-    const { gw } = (await answer.json()) as { gw?: { droppedParams: string[] } };
-    expect((await sent()).additionalModelRequestFields).toEqual(fields);
-    const isKept = fields !== undefined && effort !== "xhigh";
-    expect(gw?.droppedParams ?? []).toEqual(isKept ? [] : ["reasoning_effort"]);
-  });
+  ])(
+    "gives %s the reasoning effort %s in the fields of its catalog record",
+    async (model, effort, fields) => {
+      const body = { model, messages: hi, reasoning_effort: effort };
+      const answer = await ask("/v1/chat/completions", body);
+      const { gw } = (await answer.json()) as { gw?: { droppedParams: string[] } };
+      expect((await sent()).additionalModelRequestFields).toEqual(fields);
+      const isKept = fields !== undefined && effort !== "xhigh";
+      expect(gw?.droppedParams ?? []).toEqual(isKept ? [] : ["reasoning_effort"]);
+    },
+  );
 
   it.each([
     ["sandbox/messages", { type: "default" }, []],
     ["sandbox/llama", undefined, ["messages.content.cache_control"]],
-  ])("cache markers go to models that take them: %s", async (model, point, dropped) => {
+  ])("has cache markers only for models that accept them: %s", async (model, point, dropped) => {
     const content = [{ type: "text", text: "Hi", cache_control: { type: "ephemeral" } }];
     const body = { model, max_tokens: 50, messages: [{ role: "user", content }] };
     const answer = await ask("/v1/messages", body);
@@ -174,7 +177,7 @@ describe("what Converse is sent", () => {
     expect(gw?.droppedParams ?? []).toEqual(dropped);
   });
 
-  it("a document goes with a name that the vendor takes, and others are refused", async () => {
+  it("has a document under a name that the vendor accepts; other types are refused", async () => {
     const file = (type: string) => ({
       type: "file",
       file: { filename: "Grüße & more.pdf", file_data: `data:${type};base64,JVBERi0=` },
@@ -246,7 +249,7 @@ const asker =
     return { status: answer.status, text, attempts, logged };
   };
 
-describe("what goes wrong at Converse", () => {
+describe("an error of Converse", () => {
   const cloud = useConverse(signed);
   const asked = asker(cloud);
 
@@ -256,7 +259,7 @@ describe("what goes wrong at Converse", () => {
     ["denied", 403, "Authentication failed: Please make sure your API Key is valid."],
     ["gone", 400, "The provided model identifier is invalid."],
   ])(
-    "%s: named by the vendor's own words, and another provider answers",
+    "%s is reported in the vendor's words, and another provider answers",
     async (id, code, words) => {
       const { status, attempts } = await called(cloud, `sandbox/${id}`);
       expect(status).toBe(200);
@@ -290,7 +293,7 @@ describe("what goes wrong at Converse", () => {
       guarded[3],
       { status: 429, error: { type: "ModelNotReadyException" } },
     ],
-  ])("%s: another provider answers", async (_what, name, script) => {
+  ])("leads to another provider: %s", async (_what, name, script) => {
     const first = await asked("sandbox/llama", script);
     expect(first.status).toBeGreaterThanOrEqual(429);
     const { status, attempts } = await asked(`sandbox/${name}`, {
@@ -301,7 +304,7 @@ describe("what goes wrong at Converse", () => {
     expect(attempts.at(-1)).toMatchObject({ provider: "spare", status: 200 });
   });
 
-  it("what the vendor refuses of the caller's is the caller's to mend", async () => {
+  it("about the caller's input is returned to the caller", async () => {
     const error = { type: "ValidationException", message: "The image is too large." };
     const { status, text, attempts } = await asked(`sandbox/${guarded[4]}`, { status: 400, error });
     expect(status).toBe(400);
@@ -309,7 +312,7 @@ describe("what goes wrong at Converse", () => {
     expect(attempts).toHaveLength(1);
   });
 
-  it("T16: an exception in the midst of a stream is an error in the caller's protocol", async () => {
+  it("T16: in the middle of a stream is an error in the caller's protocol", async () => {
     const script = { reply: "one two three", chunk_chars: 3, stream_error: 2 };
     const { text } = await asked("sandbox/llama", script, true);
     expect(text).toContain('"error"');
@@ -322,19 +325,19 @@ describe("what goes wrong at Converse", () => {
       "ended without its last frames",
       { reply: "one two three", chunk_chars: 3, end_after_chunks: 2 },
     ],
-  ])("T16: a stream that is %s is an error", async (_how, script) => {
+  ])("T16: is sent for a stream that is %s", async (_how, script) => {
     const { text, logged } = await asked("sandbox/llama", script, true);
     expect(text).toContain('"error"');
     expect(logged).toBe("failed");
   });
 
-  it("T14: a stream without its last frame is whole, and its usage is estimated", async () => {
+  it("T14: is not sent for a stream that only lacks its last frame", async () => {
     const script = { reply: "one two three", no_end_marker: true };
     const { text } = await asked("sandbox/llama", script, true);
     expect(text).toContain("[DONE]");
   });
 
-  it("a caller who leaves stops the vendor", async () => {
+  it("a caller who disconnects ends the vendor's stream", async () => {
     const leaving = new AbortController();
     const script = { reply: "word ".repeat(4_000), chunk_chars: 5, chunk_delay_ms: 20 };
     const answer = await fetch(`${cloud.world.url}/v1/chat/completions`, {
@@ -355,7 +358,7 @@ describe("what goes wrong at Converse", () => {
     );
   });
 
-  it("counts of tokens are estimated", async () => {
+  it("token counts are estimated", async () => {
     const answer = await cloud.gateway.post("/v1/messages/count_tokens", {
       model: "sandbox/llama",
       messages: [{ role: "user", content: "How many tokens are these?" }],
@@ -365,7 +368,7 @@ describe("what goes wrong at Converse", () => {
   });
 });
 
-describe("exceptions of a stream", () => {
+describe("an exception at the start of a stream", () => {
   const cloud = useConverse(signed);
   const asked = asker(cloud);
 
@@ -374,7 +377,7 @@ describe("exceptions of a stream", () => {
     ["internalServerException", guarded[7]],
     // Last, because health leaves the key alone for a while at this model.
     ["throttlingException", guarded[5]],
-  ])("%s before the first word: another provider answers", async (type, name) => {
+  ])("%s leads to another provider", async (type, name) => {
     const script = { reply: "one two", stream_error: 0, error: { type, message: "Broken." } };
     const { status, attempts, text } = await asked(
       `sandbox/${name}`,

@@ -28,7 +28,7 @@ function configure(provider: Provider): void {
   writeFileSync(config, fileOf([providers[provider]], [model]));
 }
 
-it("only those that a provider needs are loaded, at the start or when the file changes", async () => {
+it("cloud libraries are loaded only for configured providers, at the start or when the file changes", async () => {
   const loads = join(directory, "loads");
   writeFileSync(loads, "");
   const loaded = (): string[] => readFileSync(loads, "utf8").split("\n").filter(Boolean);

@@ -40,7 +40,7 @@ describe.each(pages)("docs/%s.md", (name) => {
       .map(({ provider }) => [id, provider] as const),
   );
 
-  it("has a file without a mistake", () => {
+  it("has a valid configuration", () => {
     const result = checkConfig(config, { environment: exportsOf(page, "http://127.0.0.1:1") });
     expect("mistakes" in result ? formatMistakes(result.mistakes) : "").toBe("");
   });

@@ -21,7 +21,7 @@ const served = (id: string, protocol: string, ...providers: string[]) => ({
 const place = (url: string, location = "us-central1"): string =>
   `${url}/vertex/v1/projects/sandbox-project/locations/${location}`;
 
-describe("with the machine's identity", () => {
+describe("Vertex AI with the machine's identity", () => {
   const cloud = useCloud(
     (url) =>
       fileOf(
@@ -49,7 +49,7 @@ describe("with the machine's identity", () => {
     it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
-  it("one token serves all calls; one that is revoked fails a call, and the next has a new one", async () => {
+  it("serves all calls with one token; after a revocation one call fails, and the next has a new token", async () => {
     const { google } = cloud.sandbox.tokens;
     await called(cloud, "sandbox/chat");
     const before = google.given;
@@ -64,7 +64,7 @@ describe("with the machine's identity", () => {
     expect(google.given - before).toBe(1);
   });
 
-  it("T31: what Codex says of storing does not reach Gemini there, which refuses it, and that is told", async () => {
+  it("T31: never gets the `store` field of Codex, which Gemini refuses there, and the drop is reported", async () => {
     const input = "Is it stored?";
     const body = { model: "sandbox/generate-content", input, store: false };
     const reply = await cloud.gateway.post("/v1/responses", body);
@@ -75,7 +75,7 @@ describe("with the machine's identity", () => {
     expect(data.map(({ body: sent }) => Object.keys(sent))).toEqual([["contents"]]);
   });
 
-  it("a wrong region is told by the vendor's own words, and another provider answers", async () => {
+  it("reports a wrong region in the vendor's words, and another provider answers", async () => {
     const { status, attempts } = await called(cloud, "sandbox/elsewhere");
     expect(status).toBe(200);
     expect(attempts).toMatchObject([
@@ -85,7 +85,7 @@ describe("with the machine's identity", () => {
   });
 });
 
-describe("with a service account's key", () => {
+describe("Vertex AI with the key of a service account", () => {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-vertex-"));
   const file = join(directory, "key.json");
   afterAll(() => rmSync(directory, { recursive: true }));
@@ -120,18 +120,18 @@ describe("with a service account's key", () => {
     },
   );
 
-  it.each(["by-file", "by-text"])("%s signs its own tokens", async (id) => {
+  it.each(["by-file", "by-text"])("signs its own tokens with a key given %s", async (id) => {
     expect((await called(cloud, `sandbox/${id}`)).status).toBe(200);
     expect(cloud.sandbox.tokens.google.given).toBe(0);
   });
 
-  it("a key that the vendor does not know fails over", async () => {
+  it("fails over if the vendor does not know the key", async () => {
     const { status, attempts } = await called(cloud, "sandbox/foreign");
     expect(status).toBe(200);
     expect(attempts).toMatchObject([{ provider: "foreign", status: 401 }, { status: 200 }]);
   });
 
-  it("a file that is not there is told, and fails over", async () => {
+  it("fails over if the key's file is missing, and reports it", async () => {
     const { status, attempts } = await called(cloud, "sandbox/no-file");
     expect(status).toBe(200);
     expect(attempts[0]).toMatchObject({
