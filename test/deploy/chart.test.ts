@@ -44,7 +44,7 @@ function probesOf(all: Values): unknown[] {
 }
 const portOf = (all: Values): unknown => objectsOf<Service>("service.yaml", all)[0]!.spec.ports[0];
 
-it("each object is made, of the values as they are and of those that ask for everything", () => {
+it("the chart makes the expected objects, with default values and with everything enabled", () => {
   const everything = {
     ...withTls(),
     publicUrl: "https://gateway.test",
@@ -67,7 +67,7 @@ it("each object is made, of the values as they are and of those that ask for eve
   expect(() => render("deployment.yaml", values)).toThrow("existingSecret names a Secret");
 });
 
-it("probes and the Service speak TLS where the gateway does, and only look at the port where clients need a certificate", () => {
+it("probes and the Service use TLS if the gateway does, and only check the port if clients need a certificate", () => {
   const asks = (path: string, scheme: string): unknown =>
     expect.objectContaining({ httpGet: { path, port: "http", scheme } });
   const all = (scheme: string): unknown[] =>

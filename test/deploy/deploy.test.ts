@@ -36,8 +36,8 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-describe("what the files name", () => {
-  it("each variable is one that the gateway reads", () => {
+describe("the deployment files", () => {
+  it("name only variables that the gateway reads", () => {
     const sources = globSync("src/{cli,base}/**/*.ts", { cwd: root }).map((path) =>
       readFileSync(join(root, path), "utf8"),
     );
@@ -51,7 +51,7 @@ describe("what the files name", () => {
     expect(named.filter((one) => !known.has(one.split(": ")[1]!))).toEqual([]);
   });
 
-  it("the image is built from all that the package has: pages that messages name too", () => {
+  it("build the image from everything in the package, including the pages that messages refer to", () => {
     const rules = read("docker/Dockerfile.dockerignore")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"))
@@ -74,13 +74,13 @@ describe("what the files name", () => {
     expect(["docs/openapi.json", "test/setup.ts", ".git/config"].filter(isLeftOut)).toHaveLength(3);
   });
 
-  it("the metric that the chart scales by is there", () => {
+  it("name the metric that the chart scales by as the gateway exports it", () => {
     const [metric] = /tollgate_\w+_in_flight/.exec(read("helm/tollgate/values.yaml"))!;
     const source = readFileSync(join(root, "src/http/operation/metrics.ts"), "utf8");
     expect(source).toContain(`"${metric}"`);
   });
 
-  it("a gateway whose database is not there yet is started again until it is", () => {
+  it("restart a gateway until its database is there", () => {
     const [unit, service] = read("systemd/tollgate.service").split(/^\[Service\]$/m);
     // In its own section, since systemd ignores it in the other one.
     expect(unit).toMatch(/^StartLimitIntervalSec=0$/m);
@@ -89,14 +89,14 @@ describe("what the files name", () => {
       expect(read(path)).toMatch(/^ +restart: unless-stopped$/m);
   });
 
-  it("the gateway may not write its own configuration: systemd gives the user the directory that it makes", () => {
+  it("keep the gateway from writing its own configuration under systemd", () => {
     const unit = read("systemd/tollgate.service");
     const [, made] = /^ConfigurationDirectory=(\S+)$/m.exec(unit)!;
     expect(unit).toMatch(/^ProtectSystem=strict$/m);
     expect(unit.split("\n")).toContain(`ReadOnlyPaths=/etc/${made}`);
   });
 
-  it("the port is one everywhere, and what is started is what the package holds", () => {
+  it("use one port everywhere, and start the program of the package", () => {
     const dist = "/opt/tollgate/node_modules/tollgate/dist";
     expect(existsSync(join(root, "src/cli/main.ts"))).toBe(true);
     expect(read("docker/Dockerfile")).toContain(`ENTRYPOINT ["node", "${dist}/bin/tollgate.mjs"]`);
@@ -117,7 +117,7 @@ describe("what the files name", () => {
     for (const path of ["/healthz", "/readyz"]) expect(deployment).toContain(`"path" "${path}"`);
   });
 
-  it("each file that is copied or mounted is there, and the image has a user, a health check and no npm", () => {
+  it("copy and mount only existing files; the image has a user, a health check and no npm", () => {
     const dockerfile = read("docker/Dockerfile");
     const copied = [...dockerfile.matchAll(/^COPY (\S+) \S+$/gm)].map(([, path]) => path!);
     expect(copied.filter((path) => path !== "." && !existsSync(join(root, path)))).toEqual([]);
@@ -140,7 +140,7 @@ describe("what the files name", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "the image has each library that Node is linked to",
+    "give the image every library that Node is linked to",
     () => {
       const question = "process.report.getReport().sharedObjects.join(' ')";
       const { stdout } = spawnSync(process.execPath, ["-p", question], { encoding: "utf8" });
@@ -155,7 +155,7 @@ describe("what the files name", () => {
     },
   );
 
-  it("each compose file says how callers reach it: the address that it publishes", () => {
+  it("set the published address as the public URL in each compose file", () => {
     for (const path of files.filter((one) => /^compose\/.*\.yaml$/.test(one))) {
       const { services } = parse(read(path), { merge: true }) as {
         services: Record<string, Service>;
@@ -170,7 +170,7 @@ describe("what the files name", () => {
     }
   });
 
-  it("the image's health check is 0 where the gateway lives, with TLS too, and 1 elsewhere", async () => {
+  it("have a health check that exits with 0 for a healthy gateway, also with TLS, and with 1 otherwise", async () => {
     const check = (port: number) =>
       new Promise((resolve) => {
         const env = { PATH: process.env["PATH"], PORT: String(port) };
@@ -201,7 +201,7 @@ describe("the chart", () => {
   const templates = files.filter((path) => path.startsWith(`${chart}/templates/`));
   const values = parse(read(`${chart}/values.yaml`)) as Record<string, unknown>;
 
-  it("its values fit their schema, which refuses what it does not know", () => {
+  it("has values that fit their schema, and the schema refuses unknown values", () => {
     const check = new Ajv({ strict: false }).compile(
       JSON.parse(read(`${chart}/values.schema.json`)) as object,
     );
@@ -210,7 +210,7 @@ describe("the chart", () => {
     expect(check({ ...values, replica: 2 })).toBe(false);
   });
 
-  it("each value that a template names is there, and each value is used", () => {
+  it("has every value that a template names, and uses each of its values", () => {
     const used = new Set(
       templates.flatMap((path) =>
         [...read(path).matchAll(/\.Values\.([\w.]+)/g)].map(([, name]) => name!),
@@ -229,7 +229,7 @@ describe("the chart", () => {
     expect(leaves.filter((name) => !used.has(name))).toEqual([]);
   });
 
-  it("each template opens and closes what it opens, and its version is the package's", () => {
+  it("closes each block of its templates, and has the version of the package", () => {
     for (const path of templates) {
       const words = [...read(path).matchAll(/\{\{-?\s*(\w+)/g)].map(([, word]) => word!);
       const opened = words.filter((word) => /^(?:if|with|range|define)$/.test(word)).length;
@@ -243,8 +243,8 @@ describe("the chart", () => {
   });
 });
 
-describe("each file by its own tool", () => {
-  it("YAML is YAML", () => {
+describe("the deployment files, checked by their own tools", () => {
+  it("are valid YAML", () => {
     const yaml = files.filter((path) => path.endsWith(".yaml") && !path.includes("/templates/"));
     expect(yaml.length).toBeGreaterThan(3);
     for (const path of yaml)
@@ -252,7 +252,7 @@ describe("each file by its own tool", () => {
         expect([path, document.errors]).toEqual([path, []]);
   });
 
-  it.skipIf(!hasNginx)("nginx takes its examples", () => {
+  it.skipIf(!hasNginx)("are valid for nginx", () => {
     const directory = temporaryDirectory();
     const { cert, key } = makeCertificate();
     writeFileSync(join(directory, "cert.pem"), cert);
@@ -272,12 +272,12 @@ describe("each file by its own tool", () => {
       expect(refusal("nginx", "-t", "-c", writeNginx(example), "-e", "stderr")).toBe("");
   });
 
-  it.skipIf(!has("caddy"))("Caddy takes its example", () => {
+  it.skipIf(!has("caddy"))("are valid for Caddy", () => {
     const words = ["--config", join(folder, "caddy/Caddyfile"), "--adapter", "caddyfile"];
     expect(refusal("caddy", "validate", ...words)).toBe("");
   });
 
-  it.skipIf(!has("systemd-analyze"))("systemd takes the unit, with its credentials", () => {
+  it.skipIf(!has("systemd-analyze"))("are valid for systemd, with the credentials", () => {
     const unit = join(temporaryDirectory(), "tollgate.service");
     mkdirSync(`${unit}.d`);
     const started = `ExecStart=${process.execPath}`;
@@ -291,7 +291,7 @@ describe("each file by its own tool", () => {
     expect(own).toEqual([]);
   });
 
-  it("the shell script that makes secrets makes each once", () => {
+  it("create each secret once, by the shell script", () => {
     const directory = temporaryDirectory();
     const script = join(directory, "make-secrets.sh");
     writeFileSync(script, read("compose/make-secrets.sh"));
