@@ -8,7 +8,7 @@ import { eventually } from "../money/support.ts";
 import { serverProcesses } from "../support/embedded.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
-it("a start that fails after its server ran leaves no server, which would keep the process there", async () => {
+it("a start that fails after its server has started leaves no server process", async () => {
   const dataDir = join(temporaryDirectory(), "data");
   const opening = openEmbedded({ dataDir, join: false, carryOver: undefined, log: silentLog });
   const failed = opening.then(

@@ -57,7 +57,7 @@ function asServer(dataDir: string, commands: string): boolean {
 }
 
 it.skipIf(!isRoot || !isLinux)(
-  "under root, whoever takes over the server leads no start elsewhere by a link",
+  "under root, an attacker with the server's user cannot redirect a start by a link",
   async () => {
     const dataDir = await preparedDataDir();
     await expectWorks(dataDir);
@@ -78,7 +78,7 @@ it.skipIf(!isRoot || !isLinux)(
 );
 
 it.skipIf(!isRoot || !isLinux)(
-  "links from a time when the directory was the server's user's are refused in words",
+  "links planted while the server's user owned the directory are refused with an explanation",
   async () => {
     const dataDir = await preparedDataDir();
     const victim = makeVictim();
@@ -110,7 +110,7 @@ it.skipIf(!isRoot || !isLinux)(
 );
 
 it.skipIf(!isRoot || !isLinux)(
-  "the server is never of root's group, whatever its data is of",
+  "the server never has root's group, whichever group owns its data",
   async () => {
     const dataDir = await preparedDataDir();
     execFileSync("chown", ["-R", "12345:0", clusterOf(dataDir)]);
@@ -122,7 +122,7 @@ it.skipIf(!isRoot || !isLinux)(
   },
 );
 
-it.skipIf(!isLinux)("an operator who looks around in the data is left alone", async () => {
+it.skipIf(!isLinux)("another process in the data directory is not killed", async () => {
   const dataDir = await preparedDataDir();
   const operator = spawn("sleep", ["60"], { cwd: clusterOf(dataDir), stdio: "ignore" });
   const ended = once(operator, "exit");
@@ -133,7 +133,7 @@ it.skipIf(!isLinux)("an operator who looks around in the data is left alone", as
 });
 
 it.skipIf(!isLinux)(
-  "a gateway that is killed while it makes the database does not disturb the next one",
+  "a gateway killed while it creates the database does not disturb the next start",
   async () => {
     for (const ms of inForm([0], [0, 50, 100, 150, 200, 300, 400, 500, 600, 800])) {
       const dataDir = temporaryDirectory();
@@ -147,7 +147,7 @@ it.skipIf(!isLinux)(
   },
 );
 
-it("the server's log says what failed, and not what the rows held", async () => {
+it("the server's log has the error and not the content of rows", async () => {
   const dataDir = await preparedDataDir();
   const database = await open(dataDir);
   await database.query("create table refused (words text constraint never check (false))");

@@ -40,7 +40,7 @@ function leave(place: string, name: string): string {
   return path;
 }
 
-it("a start that is killed while it copies leaves 60 MB to the next one, which removes them", () => {
+it("the next start removes the copy of a killed start", () => {
   const place = join(temporaryDirectory(), "programs");
   const found = programs();
   for (let killed = 0; killed < 2; killed += 1) {
@@ -52,7 +52,7 @@ it("a start that is killed while it copies leaves 60 MB to the next one, which r
   expect(readdirSync(place)).toEqual(["postgresql-18.4"]);
 });
 
-it("one that is under way stays, of this machine or of another; so does what is no copy", () => {
+it("copies in progress stay, on this machine and on others, and so do other directories", () => {
   const place = join(temporaryDirectory(), "programs");
   const found = programs();
   copyPrograms(place, found);
@@ -68,7 +68,7 @@ it("one that is under way stays, of this machine or of another; so does what is 
   expect(readdirSync(place)).toHaveLength(4);
 });
 
-it("a link is never followed, and removes nothing where it leads", () => {
+it("links are never followed, and their targets keep their files", () => {
   const place = join(temporaryDirectory(), "programs");
   const found = programs();
   copyPrograms(place, found);
@@ -81,7 +81,7 @@ it("a link is never followed, and removes nothing where it leads", () => {
   expect(readdirSync(victim)).toEqual(["file"]);
 });
 
-it.skipIf(!isRoot)("under root, another user's directories and places stay as they are", () => {
+it.skipIf(!isRoot)("under root, directories of other users stay unchanged", () => {
   const hostile = temporaryDirectory();
   const place = join(hostile, "programs");
   const found = programs();
@@ -103,14 +103,17 @@ it.skipIf(!isRoot)("under root, another user's directories and places stay as th
   expect(() => copyPrograms(place, found)).toThrow(/others may write to it/);
 });
 
-it.skipIf(process.platform === "win32")("the server's user can pass, whatever the umask is", () => {
-  const place = join(temporaryDirectory(), "programs");
-  const before = process.umask(0o077);
-  try {
-    const target = copyPrograms(place, programs());
-    for (const path of [place, target, join(target, "bin/postgres")])
-      expect(statSync(path).mode & 0o777).toBe(0o755);
-  } finally {
-    process.umask(before);
-  }
-});
+it.skipIf(process.platform === "win32")(
+  "copied programs can be run by the server's user, whatever the umask",
+  () => {
+    const place = join(temporaryDirectory(), "programs");
+    const before = process.umask(0o077);
+    try {
+      const target = copyPrograms(place, programs());
+      for (const path of [place, target, join(target, "bin/postgres")])
+        expect(statSync(path).mode & 0o777).toBe(0o755);
+    } finally {
+      process.umask(before);
+    }
+  },
+);

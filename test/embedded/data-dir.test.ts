@@ -6,7 +6,7 @@ import { openDatabase } from "../../src/storage/index.ts";
 import { preparedDataDir, silentLog } from "../support/postgres.ts";
 import { startHolder } from "./holder.ts";
 
-it("names the process that holds the directory and what to do; a killed holder holds nothing", async () => {
+it("a directory in use is refused with its process and what to do; a killed holder keeps no lock", async () => {
   const dataDir = await preparedDataDir();
   const holder = startHolder("embedded", dataDir);
   await holder.said(/^ready/).toBeDefined();
@@ -28,7 +28,7 @@ it("names the process that holds the directory and what to do; a killed holder h
   await again.close();
 });
 
-it("a command joins the running process: it sees its rows, and its signals arrive there", async () => {
+it("a command joins the running process: it sees its rows and can signal it", async () => {
   const dataDir = await preparedDataDir();
   const holder = startHolder("embedded", dataDir);
   await holder.said(/^ready/).toBeDefined();

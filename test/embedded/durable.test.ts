@@ -14,7 +14,7 @@ async function syncs(database: Database): Promise<number> {
   return Number(row!.n);
 }
 
-it("BILL-01: of calls that come one after another, each one's charge was synced to the disk", async () => {
+it("BILL-01: each of several calls in sequence has its charge synced to the disk", async () => {
   const gateway = await startTestGateway({
     environment: { TOLLGATE_DATA_DIR: await preparedDataDir(), DATABASE_URL: "" },
   });

@@ -6,7 +6,7 @@ import { isTransient, migrate, openDatabase } from "../../src/storage/index.ts";
 import { serverPid } from "../support/embedded.ts";
 import { preparedDataDir, silentLog } from "../support/postgres.ts";
 
-it("the embedded server is started again when it dies, on the same rows, and signals go on", async () => {
+it("the embedded server is restarted when it dies, with the same rows and working signals", async () => {
   const dataDir = await preparedDataDir();
   const said: unknown[] = [];
   const log = { ...silentLog, error: (_: object, message: string) => said.push(message) };
@@ -39,7 +39,7 @@ it("the embedded server is started again when it dies, on the same rows, and sig
 });
 
 it.skipIf(process.platform === "win32")(
-  "keeps the socket and the data directory to its owner",
+  "the socket and the data directory are accessible to their owner only",
   async () => {
     const dataDir = await preparedDataDir();
     const database = await openDatabase({ dataDir, log: silentLog });

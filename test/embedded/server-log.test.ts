@@ -7,7 +7,7 @@ import { createLogThrottle } from "../../src/base/log-throttle.ts";
 import { keepServerLog } from "../../src/embedded/server-log.ts";
 import { silentLog, temporaryDirectory } from "../support/postgres.ts";
 
-it("an error that repeats, as on a full disk, has no time of its own and is logged once", async () => {
+it("a repeated error, as on a full disk, is logged once, without its own timestamp", async () => {
   const repeats = createLogThrottle(() => 0);
   const lines: object[] = [];
   const log = {

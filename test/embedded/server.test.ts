@@ -58,7 +58,7 @@ async function expectWorks(dataDir: string): Promise<void> {
   await database.close();
 }
 
-it("writes through to the disk, with checksums, and orders text by code points", async () => {
+it("the server syncs to disk, uses checksums, and orders text by code points", async () => {
   const dataDir = await preparedDataDir();
   const database = await open(dataDir);
   expect(
@@ -98,7 +98,7 @@ it("an operator's custom.conf is kept, and read after ours", async () => {
   expect(readFileSync(join(dataDir, "database/custom.conf"), "utf8")).toContain("work_mem = 7MB");
 });
 
-it("a mistake in custom.conf is told in the server's words, with the file and without a stack", async () => {
+it("a mistake in custom.conf is reported in the server's words, with the file and without a stack trace", async () => {
   const dataDir = await preparedDataDir();
   writeFileSync(join(dataDir, "database/custom.conf"), "shared_buffers = lots\n");
   const failure: unknown = await open(dataDir).catch((error: unknown) => error);
@@ -107,7 +107,7 @@ it("a mistake in custom.conf is told in the server's words, with the file and wi
   expect(text).toContain(join(dataDir, "database/custom.conf"));
 });
 
-it.skipIf(!isLinux)("ends within two seconds of a killed gateway", async () => {
+it.skipIf(!isLinux)("the server ends within two seconds of a killed gateway", async () => {
   const dataDir = await preparedDataDir();
   const child = await holder(dataDir);
   expect(serverProcesses(dataDir).length).toBeGreaterThan(3);
@@ -120,7 +120,7 @@ it.skipIf(!isLinux)("ends within two seconds of a killed gateway", async () => {
 });
 
 it.skipIf(!isLinux)(
-  "ends with a gateway that is killed at the moment when it has started the server",
+  "the server ends if its gateway is killed at the moment of starting it",
   async () => {
     const dataDir = await preparedDataDir();
     const program = new URL("./killed-at-spawn-child.ts", import.meta.url).pathname;
@@ -132,29 +132,26 @@ it.skipIf(!isLinux)(
   },
 );
 
-it.skipIf(!isLinux)(
-  "an orphan that still runs is stopped before the next server starts",
-  async () => {
-    const dataDir = await preparedDataDir();
-    const child = await holder(dataDir);
-    const server = serverPid(dataDir);
-    // Without the shell that would end it, the server outlives its gateway.
-    const watchers = execFileSync("ps", ["-eo", "pid=,ppid=,args="]).toString().split("\n");
-    const watcher = watchers
-      .map((line) => line.trim().split(/\s+/))
-      .find(([, parent, program]) => Number(parent) === child.pid && program === "/bin/sh");
-    process.kill(Number(watcher![0]), "SIGKILL");
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    expect(serverProcesses(dataDir)).toContain(server);
-    const database = await open(dataDir);
-    expect(serverPid(dataDir)).not.toBe(server);
-    expect(serverProcesses(dataDir)).not.toContain(server);
-    await database.close();
-  },
-);
+it.skipIf(!isLinux)("an orphaned server is stopped before the next server starts", async () => {
+  const dataDir = await preparedDataDir();
+  const child = await holder(dataDir);
+  const server = serverPid(dataDir);
+  // Without the shell that would end it, the server outlives its gateway.
+  const watchers = execFileSync("ps", ["-eo", "pid=,ppid=,args="]).toString().split("\n");
+  const watcher = watchers
+    .map((line) => line.trim().split(/\s+/))
+    .find(([, parent, program]) => Number(parent) === child.pid && program === "/bin/sh");
+  process.kill(Number(watcher![0]), "SIGKILL");
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(serverProcesses(dataDir)).toContain(server);
+  const database = await open(dataDir);
+  expect(serverPid(dataDir)).not.toBe(server);
+  expect(serverProcesses(dataDir)).not.toContain(server);
+  await database.close();
+});
 
-it("a postmaster.pid whose number is another process now does not keep it from starting", async () => {
+it("a stale postmaster.pid with the process id of another program does not prevent a start", async () => {
   const dataDir = await preparedDataDir();
   const lines = [
     String(process.pid),
@@ -170,7 +167,7 @@ it("a postmaster.pid whose number is another process now does not keep it from s
   await expectWorks(dataDir);
 });
 
-it("half an initdb is made anew", async () => {
+it("an unfinished initdb is started again", async () => {
   const dataDir = temporaryDirectory();
   mkdirSync(join(dataDir, "database/18.new/base"), { recursive: true });
   writeFileSync(join(dataDir, "database/18.new/PG_VERSION"), "18\n");
@@ -178,7 +175,7 @@ it("half an initdb is made anew", async () => {
   expect(existsSync(join(dataDir, "database/18.new"))).toBe(false);
 });
 
-it("data of a newer PostgreSQL, of an older one and of the first embedded database is refused in words", async () => {
+it("data of a newer PostgreSQL, an older one and the first embedded database is refused with an explanation", async () => {
   const dataDir = await preparedDataDir();
   renameSync(clusterOf(dataDir), join(dataDir, "database/19"));
   await expect(open(dataDir)).rejects.toThrow(/of PostgreSQL 19.*run the newer Tollgate again/);
@@ -261,7 +258,7 @@ it.skipIf(!isLong || olderMajor === undefined || !isLinux)(
 );
 
 it.skipIf(!isRoot)(
-  "under root it runs as another user, on data that may have come back as root's",
+  "under root the server runs as another user, also on data that belongs to root after a restore",
   async () => {
     const dataDir = await preparedDataDir();
     await expectWorks(dataDir);
@@ -277,7 +274,7 @@ it.skipIf(!isRoot)(
   },
 );
 
-it.skipIf(!isRoot)("a user is told whose the data is", async () => {
+it.skipIf(!isRoot)("a user without access to the data is told who owns it", async () => {
   const dataDir = await preparedDataDir();
   execFileSync("chown", ["-R", "12345:12345", dataDir]);
   chownSync(clusterOf(dataDir), 54_321, 54_321);
@@ -286,7 +283,7 @@ it.skipIf(!isRoot)("a user is told whose the data is", async () => {
 });
 
 it.skipIf(!isLinux)(
-  "a path longer than a socket's name, with spaces, under a home of its owner alone",
+  "a data directory with spaces and a path longer than a socket's name works",
   async () => {
     const home = temporaryDirectory();
     const dataDir = join(home, "a data directory ".repeat(7).trim(), "äöü");
@@ -300,7 +297,7 @@ it.skipIf(!isLinux)(
 );
 
 it.skipIf(!canMount)(
-  "a disk that is full for a while: statements fail, nothing acknowledged is lost",
+  "on a temporarily full disk statements fail, and no acknowledged row is lost",
   async () => {
     const dataDir = temporaryDirectory();
     mountDisk(dataDir, 120);

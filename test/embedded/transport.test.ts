@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 it.skipIf(process.platform === "win32")(
-  "is reached by a link for as long as the server runs; nothing of it is left after that",
+  "a socket with a too long path is reached by a link, which is removed when the server stops",
   async () => {
     const directory = join(temporaryDirectory(), "long".repeat(30));
     const temporary = temporaryDirectory();

@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-it("starts on a port of loopback, takes its password alone, and ends in an orderly way", async () => {
+it("the server starts on a loopback port, accepts only its password, and shuts down cleanly", async () => {
   const port = await freePort();
   const server = await place.start(port);
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
@@ -69,7 +69,7 @@ it("starts on a port of loopback, takes its password alone, and ends in an order
   await expect.poll(() => place.said()).toMatch(/database system is shut down\s*$/);
 });
 
-it("ends what an earlier gateway left, and goes on with its data; its own end is noticed", async () => {
+it("a start stops the server of an earlier gateway and uses its data; a server's own end is noticed", async () => {
   await place.start(await freePort());
   const left = place.pid();
   const port = await freePort();
@@ -85,7 +85,7 @@ it("ends what an earlier gateway left, and goes on with its data; its own end is
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
 });
 
-it("leaves another server alone whose number and port a stale postmaster.pid names", async () => {
+it("a start leaves another server alone if a stale postmaster.pid names its process and port", async () => {
   const other = await prepared();
   const otherPort = await freePort();
   await other.start(otherPort);
@@ -99,7 +99,7 @@ it("leaves another server alone whose number and port a stale postmaster.pid nam
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
 });
 
-it("starts again after a crash though the file with the password is gone", async () => {
+it("the server starts again after a crash even if the password file is gone", async () => {
   const server = await place.start(await freePort());
   process.kill(place.pid(), "SIGKILL");
   await server.ended;
@@ -110,7 +110,7 @@ it("starts again after a crash though the file with the password is gone", async
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
 });
 
-it("says what the server said where it does not start", async () => {
+it("a failed start reports the server's own error", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
@@ -118,7 +118,7 @@ it("says what the server said where it does not start", async () => {
   taken.close();
 });
 
-it("keeps a process alive until it has stopped, and no longer", () => {
+it("the server keeps the process alive until it has stopped", () => {
   const child = new URL("./controlled-child.ts", import.meta.url).pathname;
   const said = execFileSync(process.execPath, [child, temporaryDirectory()], { timeout: 60_000 });
   expect(said.toString()).toBe("ended");
