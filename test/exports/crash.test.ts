@@ -140,7 +140,7 @@ async function exportToTheEnd(): Promise<void> {
   await last.close();
 }
 
-it("kill -9 while files are written: each day's file is whole, there once, and the sums agree", async () => {
+it("after kill -9 while files are written, each day's file is complete, exists once, and agrees with the sums", async () => {
   let left = 0;
   for (let kill = 0; kill < kills; kill += 1) {
     const { leftPart } = await exportAndDie(kill % 2 === 1);
@@ -193,7 +193,7 @@ it("kill -9 while files are written: each day's file is whole, there once, and t
   );
 });
 
-it("the same as Parquet, which the setting asks for: a killed gateway's files are written again, whole", async () => {
+it("after kill -9, Parquet files are written again completely", async () => {
   writeFileSync(
     join(directory, "tollgate.yaml"),
     `exports: { to: "${folder}", format: parquet }\n`,

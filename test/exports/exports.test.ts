@@ -97,7 +97,7 @@ describeDatabase("exports", (open) => {
   });
   afterAll(() => s3.close());
 
-  it("what breaks off leaves no file, or one that is written again: nothing is noted before it is there", async () => {
+  it("leave no file when they break off, or write it again; a day is recorded only once its file is there", async () => {
     const place = await openExportPlace({ to: folder });
     const broken: FileStore = {
       ...place,
@@ -133,7 +133,7 @@ describeDatabase("exports", (open) => {
     expect(linesOf(readFileSync(join(folder, first!)))).toEqual(before);
   });
 
-  it("the ledger's files add up to the ledger to the nano-dollar, each day's entries once", async () => {
+  it("add up to the ledger to the nano-dollar, with each entry once in its day", async () => {
     const place = await openExportPlace({ to: folder });
     await exportAll(database, place, "ledger");
     const names = readdirSync(folder).sort().slice(0, days);
@@ -163,7 +163,7 @@ describeDatabase("exports", (open) => {
     expect(await exportAll(database, place, "ledger")).toEqual([]);
   });
 
-  it("the log goes to a bucket under its prefix: each call once, in the day of its id, with the ledger's costs", async () => {
+  it("go to a bucket under its prefix, with each call of the log once in the day of its id and the ledger's costs", async () => {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = s3.options;
     const to = `s3://${bucket}/audit//log/`;
     const place = await openExportPlace({ to, endpoint, region, accessKeyId, secretAccessKey });
@@ -184,7 +184,7 @@ describeDatabase("exports", (open) => {
     await place.close();
   });
 
-  it("tollgate export writes the same files by hand, of days that are over, and notes nothing", async () => {
+  it("by `tollgate export` write the same files for past days, and record nothing", async () => {
     const into = temporaryDirectory();
     const noted = await database.query("select * from exported_days order by what, day");
     const { connectionString } = database.pool.options;
@@ -226,7 +226,7 @@ describeDatabase("exports", (open) => {
     });
   });
 
-  it("a day whose calls retention has removed is not written by hand over the file there is", async () => {
+  it("by `tollgate export` do not overwrite the file of a day whose calls retention has removed", async () => {
     const { connectionString } = database.pool.options;
     const into = temporaryDirectory();
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
@@ -249,7 +249,7 @@ describeDatabase("exports", (open) => {
     await database.query("delete from request_log_start");
   });
 
-  it("after a restore the files of days that were over before stay: they have what the backup lacks", async () => {
+  it("keep the files of past days after a restore, because they have what the backup lacks", async () => {
     const restored = await open();
     await seedCalls(restored, {
       requests: 40,
@@ -310,7 +310,7 @@ describeDatabase("exports", (open) => {
     expect(await exportNext(restored, place, "requests")).toMatchObject({ kept: false });
   });
 
-  it("a place with a scheme that is a slip of the pen is no folder of that name", async () => {
+  it("refuse a place with a mistyped scheme instead of creating a folder of that name", async () => {
     for (const to of [
       "s3:/audit/log",
       "S3://audit",
@@ -333,7 +333,7 @@ describeDatabase("exports", (open) => {
     expect(folders).toEqual([true, true, true]);
   });
 
-  it("a folder that cannot be made is said in a line", async () => {
+  it("report a folder that cannot be created in one line", async () => {
     const file = join(temporaryDirectory(), "exports");
     writeFileSync(file, "");
     for (const into of [file, join(file, "below")])
@@ -345,7 +345,7 @@ describeDatabase("exports", (open) => {
       });
   });
 
-  it("whoever is stopped in the middle of a day holds it for minutes, and not for ever", async () => {
+  it("hold a day for 15 minutes at most if their process is stopped in the middle", async () => {
     const place = await openExportPlace({ to: temporaryDirectory() });
     const wait = await database.transaction(async (tx) => {
       await exportDay(tx, place, { kind: "ledger", day: dayName(today - dayMs) });
@@ -354,7 +354,7 @@ describeDatabase("exports", (open) => {
     expect(wait).toEqual([{ idle_in_transaction_session_timeout: "15min" }]);
   });
 
-  it("a call that may still change its day's file keeps the day open", async () => {
+  it("leave a day open while one of its calls may still change", async () => {
     const other = await open();
     await other.query("insert into workspaces (id, name) values ('w', 'w')");
     const at = today - 5 * dayMs;

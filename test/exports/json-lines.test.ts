@@ -7,7 +7,7 @@ async function* failing(): AsyncGenerator<readonly object[]> {
   yield await Promise.reject<readonly object[]>(new Error("the database is away"));
 }
 
-it("T68: rows that fail before a file is begun are the failure of its export, and not of the process", async () => {
+it("T68: rows that fail before the file begins fail their export, and do not crash the process", async () => {
   const ended = vi.fn();
   process.on("uncaughtExceptionMonitor", ended);
   const lines = jsonLinesOf(failing());

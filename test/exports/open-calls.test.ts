@@ -49,7 +49,7 @@ describeDatabase("calls that outlive their day", (open) => {
       .split("\n")
       .map((line) => (JSON.parse(line) as { id: string }).id);
 
-  it("T65: the setting waits for a call that a gateway says it still runs, and its row is in the day's file", async () => {
+  it("T65: delay the export until their gateway reports their end, and are in the day's file", async () => {
     await reported(idTime(beganMs));
     expect(await exportNext(database, place, "requests")).toBeUndefined();
     const { connectionString } = database.pool.options;
@@ -69,7 +69,7 @@ describeDatabase("calls that outlive their day", (open) => {
     expect(await byHand()).toMatchObject({ rows: 2 });
   });
 
-  it("a call of the next day does not hold the day up, nor does a gateway that has been silent for an hour", async () => {
+  it("do not delay the day if they began on the next day, or if their gateway was silent for an hour", async () => {
     await reported(idTime(startMs + dayMs));
     expect(await byHand()).toMatchObject({ rows: 1 });
     await reported(idTime(beganMs));
@@ -77,7 +77,7 @@ describeDatabase("calls that outlive their day", (open) => {
     expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 1 });
   });
 
-  it("a gateway of a release that tells nothing of its calls has none of more than three hours", async () => {
+  it("are assumed to last at most three hours for a gateway of a release that reports none", async () => {
     await reported(idTime(beganMs));
     await database.query("update gateways set calls_since = null");
     expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 1 });

@@ -116,7 +116,7 @@ describeDatabase("exports as Parquet", (open) => {
   });
   afterAll(() => s3.close());
 
-  it("requests: the rows of the JSON lines, nulls and odd texts too, in columns of their types", async () => {
+  it("have the rows of the JSON lines of requests, including nulls and odd texts, in typed columns", async () => {
     const { lines, rows, metadata } = await bothFormats(database, "requests", day);
     expect(rows.map(lineOf)).toEqual(lines);
     expect(Object.keys(rows[0]!)).toEqual(columns.requests.map(({ name }) => name));
@@ -157,7 +157,7 @@ describeDatabase("exports as Parquet", (open) => {
     expect(rows.every((one) => one["id"] === odd.full || one["cost"] !== most)).toBe(true);
   });
 
-  it("ledger: the sum of its amounts is the ledger's to the nano-dollar, the largest amounts there can be too", async () => {
+  it("add up to the ledger to the nano-dollar, also with the largest amounts", async () => {
     const { lines, rows, metadata } = await bothFormats(database, "ledger", day);
     expect(rows.map(lineOf)).toEqual(lines);
     expect(metadata.schema.find(({ name }) => name === "amount")).toMatchObject({
@@ -190,7 +190,7 @@ describeDatabase("exports as Parquet", (open) => {
     expect(oddOnes[0]).toMatchObject({ note: text, key_id: null });
   });
 
-  it("a second time writes the same file, byte for byte; a day without rows is a file with columns", async () => {
+  it("are the same byte for byte the second time; a day without rows is a file with columns", async () => {
     const [first, second] = [
       await bothFormats(database, "ledger", day),
       await bothFormats(database, "ledger", day),
@@ -203,7 +203,7 @@ describeDatabase("exports as Parquet", (open) => {
     }
   });
 
-  it("the setting's days go to a bucket as Parquet, once, and are noted by that name", async () => {
+  it("go to a bucket once, and are recorded under their Parquet name", async () => {
     const { bucket, endpoint, region, accessKeyId, secretAccessKey } = s3.options;
     const to = `s3://${bucket}/lake`;
     const place = await openExportPlace({ to, endpoint, region, accessKeyId, secretAccessKey });
@@ -221,7 +221,7 @@ describeDatabase("exports as Parquet", (open) => {
     await place.close();
   });
 
-  it("tollgate export takes --format, and refuses another", async () => {
+  it("are written by `tollgate export --format parquet`, which refuses unknown formats", async () => {
     const { connectionString } = database.pool.options;
     const into = temporaryDirectory();
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
@@ -236,7 +236,7 @@ describeDatabase("exports as Parquet", (open) => {
     });
   });
 
-  it("what breaks off leaves no file and no thread: the place, the rows, the thread itself", async () => {
+  it("leave no file and no thread when storage, rows or encoder fail", async () => {
     const folder = temporaryDirectory();
     const place = await openExportPlace({ to: folder });
     const full: FileStore = {
@@ -275,7 +275,7 @@ describeDatabase("exports as Parquet", (open) => {
     expect(threads()).toBe(before);
   });
 
-  it("tags have the names that they have, whichever rows come before", async () => {
+  it("keep the names of tags, whichever rows come before", async () => {
     const tags = ["\\", "\n"].map((name) => ({ a: "1", [name]: "2" }));
     const source = async function* () {
       yield tags.map((one) => ({ tags: one }));
@@ -286,7 +286,7 @@ describeDatabase("exports as Parquet", (open) => {
     expect(rows.map((row) => row["tags"])).toEqual(tags.map((one) => JSON.stringify(one)));
   });
 
-  it("rows leave by groups, of 10,000 rows or 8 MB of text: nothing piles up", async () => {
+  it("are written in groups of 10,000 rows or 8 MB of text, so that memory does not grow", async () => {
     const many = inForm(25, 800);
     const shapes = [
       { batch: 500, line: { id: "req_1", cost: "1" }, batches: many, rowsMax: 10_000 },
