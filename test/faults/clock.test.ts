@@ -29,7 +29,7 @@ interface Took {
 }
 
 describeGateways("a clock that jumps", { config, clock }, (bench) => {
-  it("BILL-01 T67: forward by more than a lease: the sweeper frees what running calls have set aside, and their ends are charged", async () => {
+  it("BILL-01 T67: forward by more than a lease releases the reservations of running calls, and their ends are still charged", async () => {
     const ends: (() => void)[] = [];
     bench().up.answer((request, response) => {
       ends.push(() => void answering(usage)(request, response));
@@ -62,7 +62,7 @@ describeGateways("a clock that jumps", { config, clock }, (bench) => {
   });
 
   it.each([hour, -hour])(
-    "by %i ms during a call: how long it took is told as it was, in log and metrics, and health measures no wonder",
+    "by %i ms during a call does not change the duration in log and metrics, nor what health measures",
     async (ms) => {
       let end: (() => void) | undefined;
       bench().up.answer((request, response) => {
@@ -92,7 +92,7 @@ describeGateways("a clock that jumps", { config, clock }, (bench) => {
     },
   );
 
-  it("backward by a day: calls go on, and are charged", async () => {
+  it("backward by a day does not stop calls, and they are charged", async () => {
     bench().up.answer(answering(usage));
     for (const ms of [-24 * hour, -1, 24 * hour]) {
       await moveClock(bench(), clock, clock.now() + ms);

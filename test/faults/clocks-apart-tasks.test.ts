@@ -81,7 +81,7 @@ const send = (life: Node, path: string, body?: object) =>
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
-it("T79 T81: what one gateway asks a vendor for is not taken over by another whose clock is wrong", async () => {
+it("T79 T81: a task that one gateway submits is not taken over by another one whose clock is wrong", async () => {
   const taken = saysTakenAnew();
   vendor.plan("POST", (response, request) => {
     setTimeout(() => taken(response, request), workMs);
@@ -115,7 +115,7 @@ it("T79 T81: what one gateway asks a vendor for is not taken over by another who
   await booksOf(database).expectClean();
 });
 
-it("HOOK-11: a callback that is to be tried later is not tried now by a gateway whose clock is behind", async () => {
+it("HOOK-11: a delivery that is due later is not attempted early by a gateway with a wrong clock", async () => {
   const [row] = await database.query<{ later: boolean; attempts: number }>(
     "select due_at > now() + interval '5 minutes' as later, attempts from webhook_deliveries where id = 'evt_later'",
     [],
@@ -123,7 +123,7 @@ it("HOOK-11: a callback that is to be tried later is not tried now by a gateway 
   expect(row).toEqual({ later: true, attempts: 0 });
 });
 
-it("a key's old value without a time of grace fails at once on each gateway, whatever its clock says", async () => {
+it("a rotated key's old value without grace fails at once on each gateway, whatever its clock", async () => {
   const [workspace] = await database.query<{ id: string }>("select id from workspaces", []);
   const manage = (path: string, body: object) =>
     call(right.url, "POST", path, { token: adminToken, body });

@@ -84,7 +84,7 @@ const chargedByDay = (database: Database) =>
 
 describe("gateways whose clocks differ", () => {
   it.each(inForm([700], [100, 300, 700]))(
-    "CAP-02 CAP-09: by %i ms: no day charges more than its hard cap at midnight",
+    "CAP-02 CAP-09: by %i ms charge no day more than its hard cap at midnight",
     async (apartMs) => {
       const url = await (await sharedPostgres()).createMigrated();
       const database = await openDatabase({ url, log: silentLog });

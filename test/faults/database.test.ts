@@ -72,7 +72,7 @@ const chargeIds = async (): Promise<Set<string>> =>
 
 describe("PostgreSQL under load", () => {
   it.each(["fast", "immediate"] as const)(
-    "T67 T68: a %s restart, twice: calls wait or are refused, and each answer is charged once",
+    "T67 T68: restarts (%s) twice: calls wait or are refused, and each answer is charged once",
     async (how) => {
       const before = await chargeIds();
       const heard = up.requests.length;
@@ -99,7 +99,7 @@ describe("PostgreSQL under load", () => {
     },
   );
 
-  it("T68: an outage: new calls are told 503 with Retry-After, and what is under way ends and is charged when it is over", async () => {
+  it("T68: has an outage: new calls get 503 with Retry-After, and calls in flight end and are charged afterwards", async () => {
     const before = await chargeIds();
     const whole = new Set<string>();
     const ends: (() => void)[] = [];

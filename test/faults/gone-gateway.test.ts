@@ -48,7 +48,7 @@ const deaths: readonly Row[] = [
 ];
 
 it.each(deaths)(
-  "T79 T81: killed at %s, on %s: the task is %s within seconds",
+  "T79 T81: after a gateway is killed at %s, on %s, its task is %s within seconds",
   async (point, kind, status, code) => {
     const name = `${point} ${kind}`.replaceAll(" ", "-");
     const environment: Record<string, string> = {

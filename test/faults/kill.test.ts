@@ -134,7 +134,7 @@ const allowed = /^(?:503 |500 stream|502 )/;
 const unexpected = (load: Load): string[] =>
   [...load.refused.keys()].filter((name) => !allowed.test(name));
 
-describe("kill -9 under load", () => {
+describe("a gateway under load", () => {
   /** All tests share one place: each begins with the state that the kill before it left, and the books are compared at the end. */
   let place: Place;
   const loads: Load[] = [];
@@ -148,7 +148,7 @@ describe("kill -9 under load", () => {
   });
 
   it(
-    "BILL-01 T65 T67: of the gateway: no call before it fails, and nothing is left running",
+    "BILL-01 T65 T67: loses only calls in flight at kill -9 of itself, and no process is left running",
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const load = begin();
@@ -162,7 +162,7 @@ describe("kill -9 under load", () => {
   );
 
   it(
-    "BILL-01 T65 T67: of the database server, which is started again: calls wait or get 503, and go on",
+    "BILL-01 T65 T67: survives kill -9 of its database server, which is restarted: calls wait or get 503, and go on",
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const load = begin();
@@ -179,21 +179,25 @@ describe("kill -9 under load", () => {
   );
 
   // Only in full: the short form kills each of the two separately, above.
-  it.runIf(isLong)("BILL-01 T65 T67: of both at once", { timeout: 1_200_000 }, async () => {
-    const load = begin();
-    for (let round = 0; round < 20; round += 1) {
-      await liveAndEnd(place, load, async (life) => {
-        await killServer(place.dataDir);
-        await life.kill();
-      });
-      await expectNothingLeft(place.dataDir);
-    }
-    expect(unexpected(load)).toEqual([]);
-  });
+  it.runIf(isLong)(
+    "BILL-01 T65 T67: survives kill -9 of itself and its database server at once",
+    { timeout: 1_200_000 },
+    async () => {
+      const load = begin();
+      for (let round = 0; round < 20; round += 1) {
+        await liveAndEnd(place, load, async (life) => {
+          await killServer(place.dataDir);
+          await life.kill();
+        });
+        await expectNothingLeft(place.dataDir);
+      }
+      expect(unexpected(load)).toEqual([]);
+    },
+  );
 
   // Only in full: silent-database.test.ts covers a silent server in the short form too.
   it.runIf(isLong && process.platform === "linux")(
-    "BILL-01 T65 T67: a database server that stands still for a while, and goes on",
+    "BILL-01 T65 T67: survives a database server that stands still for a minute",
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const load = begin();
@@ -210,11 +214,11 @@ describe("kill -9 under load", () => {
     },
   );
 
-  it("BILL-01 T65 T67: every answer seen whole in any of these lives is charged exactly once, and no hold is left", () =>
+  it("BILL-01 T65 T67: has charged each completely received answer exactly once in all these tests, and holds nothing", () =>
     expectExact(place, ...loads));
 
   it.skipIf(!canMount)(
-    "BILL-01 T65 T67: a disk that is full for a while: calls are refused, and go on once there is room",
+    "BILL-01 T65 T67: survives a disk that is full for a while: calls are refused, and go on once there is room",
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const disk = temporaryDirectory();

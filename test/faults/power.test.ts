@@ -23,7 +23,7 @@ function watched(): string {
   return root;
 }
 
-it("the model tells what is at risk: a new name, what was written, and both once they are synced no more", async () => {
+it("the disk model reports new names and written bytes as at risk until they are synced", async () => {
   const root = watched();
   mkdirSync(join(root, "made"));
   const { openSync, closeSync, fsyncSync, renameSync } = await import("node:fs");
@@ -37,21 +37,21 @@ it("the model tells what is at risk: a new name, what was written, and both once
   expect(disk.atRisk()).toEqual([]);
 });
 
-it("a master key is on the disk before anything is encrypted under it", async () => {
+it("a master key is synced to disk before it encrypts anything", async () => {
   const root = watched();
   await loadMasterKey({ dataDir: join(root, "made", "on the way") });
   expect(existsSync(join(root, "made/on the way/master-key"))).toBe(true);
   expect(disk.atRisk()).toEqual([]);
 });
 
-it("STORE: a file of a task is on the disk before it is acknowledged", async () => {
+it("a task's file is synced to disk before it is acknowledged", async () => {
   const root = watched();
   const files = await openLocalFiles(join(root, "data", "files"));
   await files.put("a.png", Buffer.from("a picture"), { mediaType: "image/png", bytesMax: 100 });
   expect(disk.atRisk()).toEqual([]);
 });
 
-it("a backup that is said to be written is on the disk", async () => {
+it("a backup that is reported as written is synced to disk", async () => {
   const root = watched();
   await withBackupFile(
     join(root, "a.backup"),
@@ -64,7 +64,7 @@ it("a backup that is said to be written is on the disk", async () => {
   expect(disk.atRisk()).toEqual([]);
 });
 
-it("an embedded database has its place before anything is kept in it", () => {
+it("the embedded database's directory is synced to disk before it holds data", () => {
   const root = watched();
   const directory = join(root, "data", "database");
   prepareDatabaseDirectory(directory, undefined);

@@ -72,7 +72,7 @@ it.each([
   ["read-only", "set default_transaction_read_only = on", "reset default_transaction_read_only"],
   ["closed to the role", "nologin", "login"],
 ])(
-  "T67 T68: while the server is %s calls are told 503, and one that was answered is charged when it is over",
+  "T67 T68: while the server is %s new calls get 503, and an answered call is charged afterwards",
   async (_what, refuse, letIn) => {
     const before = (await bench.charges()).length;
     said.length = 0;
@@ -106,7 +106,7 @@ it.each([
   },
 );
 
-it("T67: a transaction that met a read-only server leaves its connection, for the name may lead to another one", async () => {
+it("T67: a connection to a read-only server is closed after its transaction, since the name may now lead to the primary", async () => {
   const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
   const pidOf = async (): Promise<unknown> =>
     (await database.query("select pg_backend_pid() as pid"))[0];
@@ -128,6 +128,6 @@ it.each([
   "ENETUNREACH",
   "CERT_HAS_EXPIRED",
   "ERR_TLS_CERT_ALTNAME_INVALID",
-])("T67: %s may pass: what it met is tried again", (code) => {
+])("T67: %s is transient: the failed statement is retried", (code) => {
   expect(isTransient(Object.assign(new Error("refused"), { code }))).toBe(true);
 });

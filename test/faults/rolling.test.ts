@@ -117,14 +117,14 @@ describe.each([
     for (const gateway of gateways) await gateway.kill();
   });
 
-  it.skipIf(skipped || start !== exampleNginx)("a stream is passed on as it comes", async () => {
+  it.skipIf(skipped || start !== exampleNginx)("pass a stream on as it comes", async () => {
     answered += 1;
     const { status, first, last } = await streamTimes({ url: balancer.url, key });
     expect(status).toBe(200);
     expect(last - first).toBeGreaterThan(1_500);
   });
 
-  it.skipIf(skipped)("are restarted one after the other: 0 calls fail", async () => {
+  it.skipIf(skipped)("are restarted one after another and 0 calls fail", async () => {
     const load = newLoad();
     let over = false;
     const driven = drive(
@@ -172,7 +172,7 @@ describe.each([
   });
 
   it.skipIf(skipped || !isLong)(
-    "one of them is killed: only calls that it served fail, and what was answered is charged once",
+    "lose only the calls of one that is killed, and each answer is charged once",
     async () => {
       const load = newLoad();
       let over = false;

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 it(
-  "T67 T68: connections that died silently are cut, and what was answered meanwhile is charged",
+  "T67 T68: silently dead connections are closed, and answers from that time are charged",
   async () => {
     const call = () => bench.post("/v1/chat/completions", talk());
     up.answer(answering(usageOf(100, 40)));
@@ -63,7 +63,7 @@ it(
 );
 
 it(
-  "T67 T68: while nothing gets through at all, calls are told so within seconds",
+  "T67 T68: while no connection works, calls get database_unavailable within seconds",
   async () => {
     const call = () => bench.post("/v1/chat/completions", talk());
     proxy.takeNew(false);

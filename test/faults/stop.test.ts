@@ -52,7 +52,7 @@ describe("SIGTERM under load", () => {
   });
   afterAll(() => gateway.kill());
 
-  it("BILL-01: calls under way end and are charged, late ones are refused, and the exit code is 0", async () => {
+  it("BILL-01: lets calls in flight end and be charged, refuses later requests, and exits with code 0", async () => {
     const paths = [
       "/v1/chat/completions",
       "/v1/messages",

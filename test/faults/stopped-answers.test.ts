@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => database?.close());
 
 it.each(calls.map(([path], index) => [path, index] as const))(
-  "ERR-01: %s is answered 503 with Retry-After in its protocol (%i)",
+  "ERR-01: %s gets 503 with Retry-After in its protocol when the gateway stops (%i)",
   (_path, index) => {
     const [status, retryAfter, text] = answers[index]!;
     expect([status, retryAfter]).toEqual([503, "1"]);
@@ -70,11 +70,11 @@ it.each(calls.map(([path], index) => [path, index] as const))(
   },
 );
 
-it("an answer that comes before they are cut reaches its caller", () => {
+it("an answer that comes before the gateway cuts its calls reaches its caller", () => {
   expect(inTime).toContain("just in time");
 });
 
-it("BILL-01: only the answer that came is charged, nothing is held, and the log says why the others have none", async () => {
+it("BILL-01: only the answered call is charged, nothing is held, and the log says why the others failed", async () => {
   const rows = await database.query<{ status: string; cost: bigint; error_message: string | null }>(
     "select status, cost_nano as cost, error_message from request_log order by status",
   );

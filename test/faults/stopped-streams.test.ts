@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it("T16: each ends with the error of its caller's protocol, direct and converted, and not as if it were whole", () => {
+it("T16: each stream ends with the error of its caller's protocol, direct and converted, and not like a complete one", () => {
   const wrong = ended.filter(({ caller, text: got }) => {
     const { error, normal } = ends[caller]!;
     return !error.test(got) || got.includes(normal) || got.endsWith("<cut>");
@@ -83,7 +83,7 @@ it("T16: each ends with the error of its caller's protocol, direct and converted
   expect(ended).toHaveLength(8);
 });
 
-it("T62 BILL-01: what arrived is charged, nothing is held, and the log says that the gateway stopped", async () => {
+it("T62 BILL-01: the received part is charged, nothing is held, and the log says that the gateway stopped", async () => {
   const rows = await database.query(
     "select id, status, cost_nano > 0 as charged, error_message from request_log order by id",
   );

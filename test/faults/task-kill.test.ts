@@ -112,8 +112,8 @@ const asked = (name: string) =>
     .list({ contains: name })
     .filter(({ method, path }) => method === "POST" && path.endsWith("/videos/generations")).length;
 
-describe("kill -9 at every step", () => {
-  it("T79 T81 T83: each task ends once, is charged once or not at all, and calls back with one event id", async () => {
+describe("a task whose gateway gets kill -9 at any step", () => {
+  it("T79 T81 T83: ends once, is charged once or not at all, and calls back with one event id", async () => {
     // Two in parallel, because most of the time goes to waiting for leases.
     const half = Math.ceil(killedAt.length / 2);
     const ended = await Promise.all([

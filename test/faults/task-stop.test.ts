@@ -176,8 +176,8 @@ async function stopAt(point: Point): Promise<string> {
   return id;
 }
 
-describe.skipIf(process.platform !== "linux")("SIGSTOP at a step", () => {
-  it("T79 T81 T83: each task is asked for once, ends once as succeeded, is charged once, and calls back with one event id", async () => {
+describe.skipIf(process.platform !== "linux")("a task whose gateway gets SIGSTOP at a step", () => {
+  it("T79 T81 T83: is submitted once, succeeds once, is charged once, and calls back with one event id", async () => {
     // Each takes mostly the time of leases, and two processes.
     const inTurn = limitConcurrency(4);
     const ids = await Promise.all(stoppedAt.map((point) => inTurn(() => stopAt(point))));
@@ -185,7 +185,7 @@ describe.skipIf(process.platform !== "linux")("SIGSTOP at a step", () => {
   });
 
   it.each(inForm<readonly Point[]>(["submit.accepted"], ["submit.accepted", "submit.committed"]))(
-    "TASK-10 T81: at %s, with the same key at another gateway meanwhile: one task, one job, one charge",
+    "TASK-10 T81: at %s, with the same idempotency key at another gateway, is one task with one job and one charge",
     async (point) => {
       const at = await install();
       const { database, environment } = at;

@@ -85,7 +85,7 @@ async function untilNonePauses({ gateways }: World): Promise<void> {
 
 describe("an installation under mixed load", () => {
   it.each(tried)(
-    "BILL-01 T65 T67: $name: nothing is lost, nothing doubled",
+    "BILL-01 T65 T67: $name: nothing is lost or doubled",
     { timeout: 1_000_000 },
     async (fault) => {
       if (fault.needsDisk === true && disk === undefined) {
@@ -114,7 +114,7 @@ describe("an installation under mixed load", () => {
     },
   );
 
-  it("nothing is left behind: no hold, no file of nobody, no unfinished upload, no connection, no memory", async () => {
+  it("leaves nothing behind: no hold, no orphaned file, no unfinished upload, no connection, no memory", async () => {
     await expectNothingLeft(world);
   }, 240_000);
 });
