@@ -64,7 +64,7 @@ it.each([
   ["large", `the file is larger than ${videoBytesMax} bytes`],
   ["endless", `the file is larger than ${videoBytesMax} bytes`],
   ["redirect", "must not point at a private or reserved network"],
-])("a result that is %s fails its task, unbilled", async (prompt, why) => {
+])("a result that is %s fails its task without a charge", async (prompt, why) => {
   let most = 0;
   const before = process.memoryUsage().rss;
   const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);

@@ -50,7 +50,7 @@ const refusals = [
   { status: 403, code: "RequestTimeTooSkewed", fix: "NTP" },
   { status: 507, code: "XMinioStorageFull", fix: "free room in the bucket" },
 ];
-it.each(refusals)("a bucket that answers $code: the log says what helps", async (refusal) => {
+it.each(refusals)("for a bucket that answers $code the log says how to fix it", async (refusal) => {
   refuses(refusal.status, refusal.code);
   const { files, said } = await watched();
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -62,7 +62,7 @@ it.each(refusals)("a bucket that answers $code: the log says what helps", async 
   ]);
 });
 
-it("a file's size in a bucket that is gone: not that it is missing, but what is wrong with the bucket", async () => {
+it("the size of a file in a missing bucket is an error of the bucket; a missing file has no size", async () => {
   refuses(404, "NoSuchBucket");
   const { files, said } = await watched();
   await expect(files.size("a.png")).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -71,21 +71,21 @@ it("a file's size in a bucket that is gone: not that it is missing, but what is 
   expect(await files.size("a.png")).toBeUndefined();
 });
 
-it("a bucket of another region: the log names the region", async () => {
+it("for a bucket of another region the log names the region", async () => {
   refuses(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>");
   const { files, said } = await watched();
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(said[0]!.fix).toMatch(/`region`.*eu-west-1$/);
 });
 
-it("what is no bucket, such as a proxy's page, is told as that", async () => {
+it("an answer that is not from S3, such as a proxy's page, is reported as that", async () => {
   answer = (response) => void response.writeHead(403).end("<html>No.</html>");
   const { files, said } = await watched();
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(said[0]!.reason).toContain("403, and no error of S3");
 });
 
-it("STORE-02: of a bucket that is gone no file is called missing", async () => {
+it("STORE-02: a file in a missing bucket is not reported as missing", async () => {
   refuses(404, "NoSuchBucket");
   const { files } = await watched();
   await expect(files.open("a.png")).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -93,7 +93,7 @@ it("STORE-02: of a bucket that is gone no file is called missing", async () => {
   expect(await files.open("a.png")).toBeUndefined();
 });
 
-it("a bucket that neither takes nor gives files is told of once a minute, however the two alternate", async () => {
+it("a bucket that fails both writes and reads logs each once a minute, even when they alternate", async () => {
   refuses(403, "AccessDenied");
   const { files, said } = await watched();
   for (let round = 0; round < 5; round += 1) {

@@ -82,7 +82,7 @@ const troubles: readonly (readonly [string, () => () => void, RegExp, RegExp])[]
 ];
 
 it.skipIf(!canMount).each(troubles)(
-  "STORE-01: a disk that %s: calls that need files get 503 and cost nothing, at no vendor either; text goes on, and it heals",
+  "STORE-01: a disk that %s: calls that need files get 503 without cost or vendor request, text calls go on, and the disk's recovery ends it",
   async (what, spoil, fix, found) => {
     const before = await bench.state();
     const mend = spoil();
@@ -121,7 +121,7 @@ it.skipIf(!canMount).each(troubles)(
   },
 );
 
-it.skipIf(!canMount)("a disk that fails while nobody calls is told too", async () => {
+it.skipIf(!canMount)("a disk that fails without any calls is logged too", async () => {
   remountDisk(disk, "ro");
   await eventually(
     () => (said("files cannot be kept").length === 1 ? true : undefined),
@@ -132,7 +132,7 @@ it.skipIf(!canMount)("a disk that fails while nobody calls is told too", async (
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  "a start with files of another user is refused in words that name the directory",
+  "a start with files of another user is refused with an error that names the directory",
   async () => {
     const dataDir = temporaryDirectory();
     mkdirSync(join(dataDir, "files"), { mode: 0o700 });

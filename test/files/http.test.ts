@@ -72,7 +72,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     await server?.close();
   });
 
-  it("gives the file to whoever has its address, without a key", async () => {
+  it("sends the file without a key", async () => {
     const answer = await get(`/files/${name}`);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -89,7 +89,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     expect(bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
   });
 
-  it("tells the same to HEAD, without the bytes", async () => {
+  it("answers HEAD with the same headers and no body", async () => {
     const whole = await get(`/files/${name}`, {}, "HEAD");
     expect([whole.status, whole.headers.get("content-length")]).toEqual([200, "200000"]);
     expect((await whole.arrayBuffer()).byteLength).toBe(0);
@@ -118,7 +118,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
   });
 
   it.each(["bytes=0-1,5-6", "bytes=9-1", "bytes=-", "bytes=a-b", "lines=1-2", "bytes 1-2"])(
-    "answers %j with the whole file",
+    "answers the unsupported range %j with the whole file",
     async (range) => {
       const answer = await get(`/files/${name}`, { range });
       expect(answer.status).toBe(200);
@@ -127,7 +127,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
   );
 
   it.each(["bytes=200000-", "bytes=200000-200001", "bytes=-0", `bytes=${"9".repeat(40)}-`])(
-    "refuses the range %s, which the file does not have",
+    "refuses the range %s outside of the file with 416",
     async (range) => {
       const answer = await get(`/files/${name}`, { range });
       expect(answer.status).toBe(416);
@@ -137,7 +137,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     },
   );
 
-  it("continues only the file that was begun", async () => {
+  it("serves a range only if If-Range matches the file, and else the whole file", async () => {
     const range = "bytes=5-9";
     const made = "Fri, 20 Nov 2026 12:00:00 GMT";
     for (const [ifRange, status] of [
@@ -150,13 +150,13 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
       expect(await statusOf(`/files/${name}`, { range, "if-range": ifRange })).toBe(status);
   });
 
-  it("sends nothing anew to a caller who has it", async () => {
+  it("answers 304 to a caller who has the file", async () => {
     for (const tag of [`"${name}"`, `"x", W/"${name}"`, "*"])
       expect(await statusOf(`/files/${name}`, { "if-none-match": tag })).toBe(304);
     expect(await statusOf(`/files/${name}`, { "if-none-match": '"x"' })).toBe(200);
   });
 
-  it("has nothing under other names, and says so in the OpenAI shape", async () => {
+  it("answers 404 in the OpenAI format for every other name", async () => {
     const input = await kept(gateway, store, { purpose: "input" });
     const underway = await kept(gateway, store, { bytes: 0 });
     const lost = await kept(gateway, store);
@@ -174,7 +174,7 @@ describe.each(["local", "s3"] as const)("GET /files (%s)", (kind) => {
     expect(await statusOf(`/files/${name}`, {}, "POST")).toBe(405);
   });
 
-  it("STORE-02: is gone once its time is over: 404, and not on the disk", async () => {
+  it("STORE-02: answers 404 once the file has expired, and the file is removed from storage", async () => {
     const old = await kept(gateway, store, { expiresAt: new Date(clock.now() + 1000) });
     clock.advance(999);
     expect(await statusOf(`/files/${old}`)).toBe(200);
@@ -210,7 +210,7 @@ describe("a file of 100 MB", () => {
       }
     }).length;
 
-  it("waits for a caller who reads slowly, and is closed when the caller leaves", async () => {
+  it("is read at the pace of its caller, and closed when the caller disconnects", async () => {
     const { hostname, port } = new URL(gateway.url);
     const socket = connect(Number(port), hostname);
     socket.write(`GET /files/${name} HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -224,7 +224,7 @@ describe("a file of 100 MB", () => {
     await expect.poll(openFiles).toBe(0);
   });
 
-  it("arrives whole", async () => {
+  it("arrives completely", async () => {
     let received = 0;
     const { body } = await fetch(`${gateway.url}/files/${name}`);
     for await (const chunk of body!) received += chunk.length;

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { startTestGateway } from "../support/gateway.ts";
 
-it("STORE-02: a file that the database names and this gateway has not is warned of, once in a while", async () => {
+it("STORE-02: a file in the database that is missing on this gateway's disk is logged, at most once in a while", async () => {
   const warnings: [object, string][] = [];
   const warn = (fields: object, message: string): void => void warnings.push([fields, message]);
   const gateway = await startTestGateway({ sandbox: "on", log: { ...silentLog, warn } });

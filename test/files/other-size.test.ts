@@ -58,7 +58,7 @@ const cases = [
 ];
 
 it.each(cases)(
-  "STORE-02: one that is $kind is not there for its caller, and the next answer is its own",
+  "STORE-02: a file that is $kind gets 404, and the next answer on the connection is correct",
   async ({ bytes, end }) => {
     truncateSync(path, size);
     expect(await get(url)).toBe(`200 ${size}`);
@@ -70,14 +70,14 @@ it.each(cases)(
   },
 );
 
-it("STORE-02: one that is gone is not there for HEAD either", async () => {
+it("STORE-02: a file that is missing gets 404 for HEAD too", async () => {
   truncateSync(path, size);
   expect(await get(url, undefined, "HEAD")).toBe("200 0");
   rmSync(path);
   expect(await get(url, undefined, "HEAD")).toBe("404 none");
 });
 
-it("the operator is told once what was found, and what to do", () => {
+it("the log reports the changed file once, with what to do", () => {
   expect(told).toEqual([
     [
       { file: url.slice(-36), found: size - 1, wanted: size, fix: expect.stringContaining("copy") },

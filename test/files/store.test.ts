@@ -69,7 +69,7 @@ describe.each([
   });
   afterAll(() => under.close());
 
-  it("STORE-01: files that are read slowly keep nobody from storing and reading others", async () => {
+  it("STORE-01: stores and reads other files while many files are read slowly", async () => {
     const video = randomBytes(4 * megabyte);
     await under.store.put("watched.mp4", video, options);
     const watched = await Promise.all(
@@ -88,7 +88,7 @@ describe.each([
     buffer((await under.store.open(name, range))!.stream);
 
   it.each([0, 1, 100_000, ...inForm([], [8 * megabyte]), largeMb * megabyte + 7])(
-    "gives back %i bytes as they were put",
+    "returns %i bytes as they were stored",
     async (length) => {
       const bytes = randomBytes(length);
       const name = newFileName("video/mp4");
@@ -103,7 +103,7 @@ describe.each([
     },
   );
 
-  it("gives ranges, both ends included, and refuses those outside", async () => {
+  it("returns ranges with both ends included, and refuses those outside", async () => {
     const bytes = randomBytes(1000);
     await under.store.put("range.bin", Readable.from([bytes]), options);
     // The S3 server takes an end of 0 for no end; real ones do not. http.test.ts tests the first byte alone.
@@ -122,20 +122,20 @@ describe.each([
     );
   });
 
-  it("tells how many bytes a file has without opening it, and that one is not there", async () => {
+  it("returns the size of a file without opening it, and undefined for a missing file", async () => {
     await under.store.put("sized.bin", Readable.from([randomBytes(1000)]), options);
     expect(await under.store.size("sized.bin")).toBe(1000);
     expect(await under.store.size("not-sized.bin")).toBeUndefined();
     await expect(under.store.size("../sized.bin")).rejects.toThrow("not a file name");
   });
 
-  it("puts over what was there", async () => {
+  it("replaces an existing file", async () => {
     await under.store.put("twice.bin", Readable.from([Buffer.from("first")]), options);
     await under.store.put("twice.bin", Readable.from([Buffer.from("second")]), options);
     expect((await read("twice.bin")).toString()).toBe("second");
   });
 
-  it("tells that a file is not there, and removes it without complaint", async () => {
+  it("returns undefined for a missing file, and removes it without an error", async () => {
     expect(await under.store.open("absent.bin")).toBeUndefined();
     expect(await under.store.open("absent.bin", { start: 0, end: 1 })).toBeUndefined();
     await under.store.remove("absent.bin");
@@ -180,7 +180,7 @@ describe.each([
     },
   );
 
-  it("leaves the old file where a new one fails", async () => {
+  it("keeps the old file if storing a new one fails", async () => {
     await under.store.put("kept.bin", Readable.from([Buffer.from("old")]), options);
     async function* cut() {
       yield Buffer.from("ne");
@@ -190,7 +190,7 @@ describe.each([
     expect((await read("kept.bin")).toString()).toBe("old");
   });
 
-  it("lets go of a file that is not read to its end", async () => {
+  it("releases a file that is not read to its end", async () => {
     await under.store.put("large.bin", Readable.from([Buffer.alloc(4 * megabyte)]), options);
     const { stream } = (await under.store.open("large.bin"))!;
     await once(stream, "readable");
@@ -200,7 +200,7 @@ describe.each([
   });
 
   it.each(["", ".", "..", "../x", "a/b", "a\\b", ".hidden", "a\0b", "x".repeat(129)])(
-    "takes no name that leads elsewhere: %j",
+    "refuses a name that leads elsewhere: %j",
     async (name) => {
       expect(isFileName(name)).toBe(false);
       await expect(
@@ -212,7 +212,7 @@ describe.each([
   );
 });
 
-it("uploads to a bucket one part at a time", async () => {
+it("an upload to a bucket sends one part at a time", async () => {
   const server = await startS3();
   const store = await openFileStore(server.options, "");
   async function* large() {
@@ -224,7 +224,7 @@ it("uploads to a bucket one part at a time", async () => {
   await server.close();
 });
 
-it("names cannot be guessed: 128 random bits", () => {
+it("file names have 128 random bits", () => {
   expect(newFileName("video/mp4")).toMatch(/^[0-9a-f]{32}\.mp4$/);
   const names = Array.from({ length: 1000 }, () => newFileName("image/png"));
   expect(new Set(names).size).toBe(1000);
@@ -234,7 +234,7 @@ it("names cannot be guessed: 128 random bits", () => {
 const pidNamespaceHere = (): string =>
   process.platform === "linux" ? readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "") : "";
 
-it("a start removes what dead processes left half-written, and nothing else", async () => {
+it("a start removes the unfinished files of dead processes, and nothing else", async () => {
   const dataDir = temporaryDirectory();
   const directory = join(dataDir, "files");
   mkdirSync(directory);
@@ -268,7 +268,7 @@ it("a start removes what dead processes left half-written, and nothing else", as
   );
 });
 
-it("a process killed while it writes leaves nothing that the next one finds", async () => {
+it("the unfinished file of a killed process is removed by the next start", async () => {
   const dataDir = temporaryDirectory();
   const storage = new URL("../../src/files/index.ts", import.meta.url).href;
   const script = `
@@ -291,7 +291,7 @@ it("a process killed while it writes leaves nothing that the next one finds", as
   expect(await store.open("x.mp4")).toBeUndefined();
 });
 
-it("a bucket that cannot be reached fails the put, and closes its source", async () => {
+it("an unreachable bucket fails the upload and closes its source", async () => {
   const server = await startS3();
   await server.close();
   const store = await openFileStore(server.options, "");
@@ -301,7 +301,7 @@ it("a bucket that cannot be reached fails the put, and closes its source", async
   await store.close();
 });
 
-it("STORE-01: what cannot be opened has no size either, so that HEAD says what GET says", async () => {
+it("STORE-01: the size of a file that cannot be opened is an error too, so that HEAD and GET agree", async () => {
   const dataDir = temporaryDirectory();
   const store = await openFileStore({ kind: "local" }, dataDir);
   // A socket exists, but no process can open it as a file.

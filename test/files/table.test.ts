@@ -38,7 +38,7 @@ describeDatabase("kept files", (open) => {
   });
   beforeEach(() => database.query("delete from files"));
 
-  it("STORE-05: a row is found until it expires, to the millisecond", async () => {
+  it("STORE-05: are found until they expire, to the millisecond", async () => {
     const row = fileRow("a.mp4", { bytes: 5_000_000_000 });
     await recordFile(database, row);
     expect(await findFile(database, "a.mp4", new Date(later(60).getTime() - 1))).toEqual(row);
@@ -46,13 +46,13 @@ describeDatabase("kept files", (open) => {
     expect(await findFile(database, "b.mp4", now)).toBeUndefined();
   });
 
-  it("recording again tells what has come to be known", async () => {
+  it("take a new size and expiry when they are recorded again", async () => {
     await recordFile(database, fileRow("a.mp4", { bytes: 0, expiresAt: later(10) }));
     await recordFile(database, fileRow("a.mp4", { bytes: 7, expiresAt: later(900) }));
     expect(await findFile(database, "a.mp4", later(899))).toMatchObject({ bytes: 7 });
   });
 
-  it("STORE-02: the sweep removes what has expired, from the table and from the disk, and nothing else", async () => {
+  it("STORE-02: are swept from table and storage once expired, and only then", async () => {
     const { store, names } = await stored(["old.mp4", "new.mp4"]);
     await recordFile(database, fileRow("old.mp4", { expiresAt: later(-1) }));
     await recordFile(database, fileRow("new.mp4"));
@@ -62,7 +62,7 @@ describeDatabase("kept files", (open) => {
     expect(await database.query("select name from files")).toEqual([{ name: "new.mp4" }]);
   });
 
-  it("T86: a thousand expired files go a hundred at a time, by three sweepers at once", async () => {
+  it("T86: are swept in batches of a hundred, by three sweepers at once", async () => {
     const { store } = await stored([]);
     await expiredRows(database, 1000);
     const largest = { rows: 0, removing: 0 };
@@ -77,7 +77,7 @@ describeDatabase("kept files", (open) => {
     expect(largest.removing).toBeLessThanOrEqual(3 * 8);
   });
 
-  it("what cannot be removed keeps its row, and holds up nothing else", async () => {
+  it("stay in the table if they cannot be removed, without delaying the others", async () => {
     const { store } = await stored([]);
     await expiredRows(database, 250);
     const broken: FileStore = {

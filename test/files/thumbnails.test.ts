@@ -53,7 +53,7 @@ const get = async (path: string, init: RequestInit = {}) => {
 };
 const files = () => readdirSync(join(gateway.directory, "data/files")).sort();
 
-it("a picture is there in three widths, each made once however many ask, and read like any file", async () => {
+it("a picture has copies in three widths, each made once for many requests, and read like any file", async () => {
   const name = await keep(await picture(1200, 800));
   const before = files();
   const answers = await Promise.all(Array.from({ length: 20 }, () => get(`${name}?width=320`)));
@@ -82,7 +82,7 @@ it("a picture is there in three widths, each made once however many ask, and rea
   expect(whole.headers.get("content-type")).toBe("image/png");
 });
 
-it("STORE-02: of a picture that was replaced by another one there is no copy", async () => {
+it("STORE-02: a picture that was replaced by another one has no copy", async () => {
   const name = await keep(await picture(40, 30));
   writeFileSync(join(gateway.directory, "data/files", name), await picture(80, 60));
   const before = files();
@@ -93,7 +93,7 @@ it("STORE-02: of a picture that was replaced by another one there is no copy", a
   expect(files()).toEqual(before);
 });
 
-it("a picture counts as bodies under way do while it is made smaller, with a sixth of what decoding takes", async () => {
+it("making a copy counts towards the memory budget of bodies, with a sixth of the decoded size", async () => {
   const content = await plainPicture(1_000).webp({ lossless: true, effort: 0 }).toBuffer();
   const { database } = gateway;
   const row = (await findFile(database, await keep(content), new Date(clock.now())))!;
@@ -122,7 +122,7 @@ it.each([
   // 4 bytes a pixel: 144 MB.
   ["lossless WebP", 6_000, (one: Sharp) => one.webp({ lossless: true, effort: 0 })],
 ])(
-  "%s, whose decoding takes all of its pixels at once, is refused where they take much memory",
+  "%s, which is decoded in memory as a whole, is refused if it is large",
   async (_kind, width, made) => {
     const large = await keep(await made(plainPicture(width)).toBuffer());
     const small = await keep(await made(plainPicture(500)).toBuffer());
@@ -131,7 +131,7 @@ it.each([
   },
 );
 
-it("one that is narrower keeps its size; other widths, videos, bombs and what is no picture are refused and leave nothing", async () => {
+it("a narrower picture keeps its size; other widths, videos, bombs and invalid pictures are refused and leave nothing", async () => {
   const small = await keep(await picture(100, 50));
   const { bytes } = await get(`${small}?width=640`);
   expect(await sharp(bytes).metadata()).toMatchObject({ width: 100, height: 50 });
@@ -169,7 +169,7 @@ it("one that is narrower keeps its size; other widths, videos, bombs and what is
   expect((await get(`${"0".repeat(32)}.png?width=160`)).status).toBe(404);
 });
 
-it("a copy ends with its picture", async () => {
+it("a copy expires with its picture", async () => {
   const name = await keep(await picture(700, 700));
   expect((await get(`${name}?width=160`)).status).toBe(200);
   clock.advance(dayMs + 1_000);
@@ -179,7 +179,7 @@ it("a copy ends with its picture", async () => {
   expect(await gateway.database.query("select name from files", [])).toEqual([]);
 });
 
-it("STORE-02: a picture that cannot be read any more fails its request, and nothing else", async () => {
+it("STORE-02: a picture that cannot be read fails only its own request", async () => {
   const name = await keep(await picture(700, 700));
   const path = join(gateway.directory, "data/files", name);
   // The file opens and has its size, but its first read fails, like on a broken disk.
@@ -196,7 +196,7 @@ it("STORE-02: a picture that cannot be read any more fails its request, and noth
   expect((await get(`${other}?width=160`)).status).toBe(200);
 });
 
-it("STORE-02: a bucket that falls silent, or closes early, keeps nobody from the copies of other pictures", async () => {
+it("STORE-02: a bucket that stalls or closes early does not block copies of other pictures", async () => {
   const whole = await picture(50, 50);
   const bad: readonly [what: string, stream: () => Readable][] = [
     ["silent", () => new Readable({ read: () => undefined })],

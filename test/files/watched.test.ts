@@ -45,7 +45,7 @@ async function afterLooks(parts: { look?: FileStore["look"] }): Promise<void> {
   await eventually(() => looks > 3, "some looks");
 }
 
-it("a bucket that lets nobody remove is well again once it takes files, and has one file for all tries", async () => {
+it("a bucket that refuses removal recovers once it takes files, with one probe file for all tries", async () => {
   const works = start().parts.put;
   const { files, parts, kept } = start({
     put: () => Promise.reject(refused("ECONNREFUSED")),
@@ -63,7 +63,7 @@ it("a bucket that lets nobody remove is well again once it takes files, and has 
   expect([...kept]).toEqual([expect.stringMatching(/^probe-/)]);
 });
 
-it("a disk that tells of no room, and takes files, refuses no call", async () => {
+it("a disk that reports no space but takes files refuses no call", async () => {
   const { files, parts, said } = start({ look: () => Promise.reject(refused("ENOSPC")) });
   await afterLooks(parts);
   expect(files.failure).toBeUndefined();
@@ -71,7 +71,7 @@ it("a disk that tells of no room, and takes files, refuses no call", async () =>
   expect(said).toEqual([]);
 });
 
-it("a look that began before a file failed does not call the store well", async () => {
+it("a check that began before a failure does not mark the store as recovered", async () => {
   const looking = Promise.withResolvers<void>();
   let isLooking = false;
   const { files, parts, said } = start({
@@ -94,7 +94,7 @@ it("a look that began before a file failed does not call the store well", async 
   expect(said).not.toContain("files can be kept again");
 });
 
-it("the same trouble is told once a minute, however many calls meet it; another one beside it at once", async () => {
+it("the same error is logged once a minute, however often it occurs; a different error at once", async () => {
   const { files, parts, said } = start({
     put: () => Promise.reject(refused("ECONNREFUSED")),
     open: () => Promise.reject(refused("ECONNREFUSED")),
