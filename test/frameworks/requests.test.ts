@@ -11,7 +11,7 @@ describe("@openrouter/sdk 1.3.19", () => {
     body: '{"messages":[{"content":"PROMPT","role":"user"}],"model":"MODEL","stream":false}',
   };
 
-  it.each(models)("has a fingerprint in the answer of %s", async (model) => {
+  it.each(models)("gets system_fingerprint in the answer of %s", async (model) => {
     const answer = (await (await send(chat, model, "Hi")).json()) as Record<string, unknown>;
     expect(answer).toHaveProperty("system_fingerprint", expect.any(String));
   });
@@ -23,7 +23,7 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
     body: '{"generationConfig":{"stopSequences":[]},"safetySettings":[],"contents":[{"role":"user","parts":[{"text":"PROMPT"}]}]}',
   };
 
-  it.each(models)("T16: reads that the stream of %s broke", async (model) => {
+  it.each(models)("T16: get an error at the end of a broken stream of %s", async (model) => {
     const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
     const text = await (await send(stream, model, prompt)).text();
     // These SDKs check the text after the last frame, not a frame.
@@ -35,7 +35,7 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
     expect(frames.at(-1)).toEqual({ data: rest });
   });
 
-  it("T16: the same in the form of an array, which has its own end", async () => {
+  it("T16: get the error as the last element of a stream in array form", async () => {
     const array = { ...stream, path: "/v1beta/MODEL:streamGenerateContent" };
     const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
     const pieces = (await (await send(array, models[0], prompt)).json()) as object[];
@@ -84,7 +84,7 @@ describe("LangChain 1.5", () => {
   );
 
   it.each(cases)(
-    "%s knows a prompt that is too long for %s",
+    "%s recognises a too long prompt for %s",
     async (_name, model, { knows, ...sent }) => {
       const prompt = scripted({ status: 400, error: { message: words[model] } });
       const answer = await send(sent, model, prompt);
@@ -100,13 +100,13 @@ describe("@openai/agents 0.20.0", () => {
     body: '{"model":"MODEL","instructions":"Brief","input":[{"role":"user","content":"PROMPT"}],"include":[],"tools":[],"stream":false}',
   };
 
-  it.each(models)("TXT-14: an empty list is no loss towards %s", async (model) => {
+  it.each(models)("TXT-14: may send an empty list to %s without a reported drop", async (model) => {
     const answer = await send(run, model, "Hi");
     expect(answer.status).toBe(200);
     expect(await answer.json()).not.toHaveProperty("gw");
   });
 
-  it("and none that a call is refused for", async () => {
+  it("may send an empty mcp_servers list without a refusal", async () => {
     const body =
       '{"model":"MODEL","max_tokens":9,"mcp_servers":[],"messages":[{"role":"user","content":"Hi"}]}';
     expect((await send({ path: "/v1/messages", body }, models[0], "")).status).toBe(200);
@@ -143,26 +143,23 @@ describe("@instructor-ai/instructor 1.7.0 in its mode FUNCTIONS", () => {
   const first = JSON.stringify(called("Ada").arguments);
   const converted = models.slice(1);
 
-  it.each(converted)(
-    "a call stands where the functions' callers read it, from %s",
-    async (model) => {
-      const answer = (await (await send({ path, body: body(false) }, model, prompt)).json()) as {
-        choices: object[];
-      };
-      expect(answer.choices).toMatchObject([
-        {
-          message: {
-            content: null,
-            function_call: { name: "Person", arguments: first },
-          },
-          finish_reason: "function_call",
+  it.each(converted)("gets a call in `function_call` from %s", async (model) => {
+    const answer = (await (await send({ path, body: body(false) }, model, prompt)).json()) as {
+      choices: object[];
+    };
+    expect(answer.choices).toMatchObject([
+      {
+        message: {
+          content: null,
+          function_call: { name: "Person", arguments: first },
         },
-      ]);
-      expect(answer.choices).not.toHaveProperty("0.message.tool_calls");
-    },
-  );
+        finish_reason: "function_call",
+      },
+    ]);
+    expect(answer.choices).not.toHaveProperty("0.message.tool_calls");
+  });
 
-  it.each(converted)("and the same in the stream of %s", async (model) => {
+  it.each(converted)("gets a call in `function_call` in the stream of %s", async (model) => {
     const text = await (await send({ path, body: body(true) }, model, prompt)).text();
     const parser = createSseParser();
     const frames = [...parser.push(Buffer.from(text)), ...parser.end()];
