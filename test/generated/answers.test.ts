@@ -109,7 +109,7 @@ describe.each(pairs)("an upstream of %s, a caller of %s", (upstream, caller) => 
   });
   const sse = (plan: Plan) => ({ type: "text/event-stream", text: streamOf(upstream, plan) });
 
-  it("T14 T15: what was said arrives, whole and streamed, whichever the vendor sends", async () => {
+  it("T14 T15: exchange the same content whole and streamed, whichever the vendor sends", async () => {
     await fc.assert(
       fc.asyncProperty(somePlan(upstream), async (plan) => {
         const wanted = planned(plan, caller);
