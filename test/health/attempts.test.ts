@@ -45,7 +45,7 @@ async function calls(count: number, asked: Parameters<Trio["call"]>[0] = byPrice
 }
 
 describe("a circuit", () => {
-  it("opens after five failures, and the log says so of each call that it keeps away", async () => {
+  it("opens after five failures, and the log of later calls says why the provider was excluded", async () => {
     trio.up.a.answer(failing);
     expect(await calls(20)).toEqual(Array.from({ length: 20 }, () => 200));
     expect(heard(trio)).toEqual({ a: 5, b: 20, c: 0 });
@@ -60,7 +60,7 @@ describe("a circuit", () => {
     });
   });
 
-  it("is not asked of a provider that is all there is: it answers as soon as it can", async () => {
+  it("does not exclude the only provider, which answers as soon as it can", async () => {
     trio.up.a.answer(failing);
     const pinned = { model: `acme/talk-${number}:a` };
     expect(new Set(await calls(6, pinned))).toEqual(new Set([502]));
@@ -68,13 +68,13 @@ describe("a circuit", () => {
     expect(await calls(1, pinned)).toEqual([200]);
   });
 
-  it("stays closed for the caller's own mistakes", async () => {
+  it("stays closed for callers' mistakes", async () => {
     trio.up.a.answer(json({ error: { message: "not like this" } }, 400));
     expect(new Set(await calls(10))).toEqual(new Set([400]));
     expect(heard(trio)).toEqual({ a: 10, b: 0, c: 0 });
   });
 
-  it("stays closed for what a caller named and the vendor does not have", async () => {
+  it("stays closed when a caller names something unknown to the vendor", async () => {
     const message = "No thread found with id 'thread_1'.";
     trio.up.a.answer(json({ error: { message, type: "invalid_request_error" } }, 404));
     expect(new Set(await calls(10))).toEqual(new Set([404]));
@@ -85,7 +85,7 @@ describe("a circuit", () => {
     expect((await trio.row(answer)).attempts).toMatchObject([{ provider: "a", outcome: "ok" }]);
   });
 
-  it("all three in trouble: each call tries them, and the first that is well again answers", async () => {
+  it("excludes no provider when all three fail: each call tries them, and the first recovered one answers", async () => {
     for (const name of names) trio.up[name].answer(failing);
     expect(new Set(await calls(8))).toEqual(new Set([502]));
     heard(trio);
@@ -96,7 +96,7 @@ describe("a circuit", () => {
   });
 });
 
-describe("credentials", () => {
+describe("the credentials of a provider", () => {
   /** The credential of each request. */
   const keysAt = (name: Name) =>
     trio.up[name].requests.map(({ headers }) => headers.authorization?.replace("Bearer ", ""));
@@ -111,7 +111,7 @@ describe("credentials", () => {
     });
   }
 
-  it("429 for one: the same provider's other answers, in the same call, and serves until the first may be used", async () => {
+  it("replace one that got 429 within the same call, until that one may be used again", async () => {
     limitFirst({ "retry-after": "60" });
     const answer = await trio.call(byPrice);
     expect(answer.status).toBe(200);
@@ -131,7 +131,7 @@ describe("credentials", () => {
   it.each([
     ["seconds", () => "3"],
     ["a date", () => new Date(Date.now() + 3_600).toUTCString()],
-  ])("Retry-After in %s: the key is used again after it, not before", async (_what, retryAfter) => {
+  ])("are used again after the time of Retry-After, given in %s", async (_what, retryAfter) => {
     limitFirst({ "retry-after": retryAfter() });
     await calls(1);
     trio.up.a.answer(answering);
@@ -144,7 +144,7 @@ describe("credentials", () => {
     }, "a call with the key that was limited");
   });
 
-  it("every provider limits its rate: 429, with the vendor's word for when", async () => {
+  it("a call gets 429 with the vendor's Retry-After when every provider limits its rate", async () => {
     const limited = json({ error: { message: "slow" } }, 429, { "retry-after": "7" });
     for (const name of names) trio.up[name].answer(limited);
     const answer = await trio.call(byPrice);
@@ -163,7 +163,7 @@ async function reload(changed: Parameters<typeof configuration>[1], marker: stri
   );
 }
 
-it("T74: a provider whose tier leaves the key's scope while a call is under way is not fallen back to", async () => {
+it("T74: a provider whose tier leaves the key's scope during a call is not a fallback", async () => {
   const { database } = trio.gateway;
   const [{ id }] = (await database.query("select id from api_keys")) as [{ id: string }];
   const context = { database, clock: systemClock };
@@ -186,7 +186,7 @@ it("T74: a provider whose tier leaves the key's scope while a call is under way 
   await reload({ ...options, models: 22 }, "acme/talk-22");
 });
 
-it("T74: nor is it asked once more where it is all there is", async () => {
+it("T74: an only provider whose tier leaves the key's scope during a call is not asked again", async () => {
   trio.up.a.answer(async (request, response) => {
     await reload({ ...options, models: 23, tiers: { a: "community" } }, "acme/talk-23");
     await failing(request, response);
@@ -197,19 +197,16 @@ it("T74: nor is it asked once more where it is all there is", async () => {
   await reload({ ...options, models: 24 }, "acme/talk-24");
 });
 
-describe("refused credentials", () => {
-  it.each([403, 402])(
-    "%i for both: the next provider answers, and serves alone for a while",
-    async (status) => {
-      trio.up.a.answer(json({ error: { message: "no" } }, status));
-      expect(await calls(5)).toEqual([200, 200, 200, 200, 200]);
-      expect(heard(trio)).toEqual({ a: 2, b: 5, c: 0 });
-      const answer = await trio.call(byPrice);
-      await answer.text();
-      const { explanation } = await trio.row(answer);
-      expect(explanation.plan.offers[0]).toMatchObject({
-        excluded: expect.stringContaining("every credential is left alone until"),
-      });
-    },
-  );
+describe("credentials that are all refused", () => {
+  it.each([403, 402])("lead to the next provider for a while, with %i", async (status) => {
+    trio.up.a.answer(json({ error: { message: "no" } }, status));
+    expect(await calls(5)).toEqual([200, 200, 200, 200, 200]);
+    expect(heard(trio)).toEqual({ a: 2, b: 5, c: 0 });
+    const answer = await trio.call(byPrice);
+    await answer.text();
+    const { explanation } = await trio.row(answer);
+    expect(explanation.plan.offers[0]).toMatchObject({
+      excluded: expect.stringContaining("every credential is left alone until"),
+    });
+  });
 });

@@ -55,7 +55,7 @@ it.each([
   ["another address", elsewhere],
   ["another key", withKey("sk-2")],
   ["another dialect", { ...before, dialect: "openai" } satisfies Provider],
-])("a circuit that is open is closed by %s", (_name, after) => {
+])("an open circuit is closed by %s", (_name, after) => {
   breakDown(before);
   expect(health.availability(offer, before)).toBe("out");
   configure(after);
@@ -63,7 +63,7 @@ it.each([
   expect(health.admit(offer, after)).toBe(true);
 });
 
-it("what is under way from before the change says nothing of the provider that took its place", () => {
+it("a call begun before the change does not count for the new provider", () => {
   expect(health.admit(offer, before)).toBe(true);
   const begunMs = nowMs;
   nowMs += 10;
@@ -74,7 +74,7 @@ it("what is under way from before the change says nothing of the provider that t
   expect(health.availability(offer, elsewhere)).toBe("out");
 });
 
-it("a configuration that is read again as it was, another provider's change and other timeouts leave a circuit open", () => {
+it("an unchanged reload, another provider's change and other timeouts leave a circuit open", () => {
   breakDown(before);
   const same = { ...before, credentials: before.credentials.map((one) => ({ ...one })) };
   const patient = { ...same, timeouts: { ...defaultTimeouts, idleMs: 1 } };
@@ -84,7 +84,7 @@ it("a configuration that is read again as it was, another provider's change and 
   }
 });
 
-it("a key that was refused at one address is tried at another, and one that is gone is forgotten", () => {
+it("a key refused at one address is tried at another; the state of a removed key is forgotten", () => {
   refuse(before);
   expect(health.hasCredential(offer, before)).toBe(false);
   configure(elsewhere);
@@ -93,7 +93,7 @@ it("a key that was refused at one address is tried at another, and one that is g
   expect(health.availability(offer, before)).toBe("ready");
 });
 
-it("gateways hear of a circuit and of a key only where their provider is the same one", async () => {
+it("reports about a circuit or key apply only on gateways with the same provider", async () => {
   const row = {
     provider: "up",
     gateway: "gw_2",

@@ -24,8 +24,8 @@ const times = (count: number, act: () => void) => {
   for (let index = 0; index < count; index += 1) act();
 };
 
-describe("closed", () => {
-  it("five failures in a row open it; four and a success do not", () => {
+describe("a closed circuit", () => {
+  it("opens after five failures in a row, and not after four and a success", () => {
     times(4, fail);
     succeed();
     times(4, fail);
@@ -35,14 +35,14 @@ describe("closed", () => {
     expect(circuit.openedMs).toBe(nowMs);
   });
 
-  it("three silent calls are enough", () => {
+  it("opens after three timeouts", () => {
     times(2, () => fail(true));
     expect(state()).toBe("closed");
     fail(true);
     expect(state()).toBe("open");
   });
 
-  it("half of the recent calls failing opens it, in whatever order they came", () => {
+  it("opens when half of the recent calls fail, in any order", () => {
     times(4, () => {
       succeed();
       fail();
@@ -53,7 +53,7 @@ describe("closed", () => {
     expect(state()).toBe("open");
   });
 
-  it("one in five failing does not", () => {
+  it("stays closed when one call in five fails", () => {
     times(100, () => {
       times(4, succeed);
       fail();
@@ -62,7 +62,7 @@ describe("closed", () => {
     expect(circuit.failureShare(nowMs)).toBeCloseTo(0.2, 2);
   });
 
-  it("what was long ago hardly counts", () => {
+  it("hardly counts calls of long ago", () => {
     times(100, succeed);
     nowMs += 20 * rules.halfLifeMs;
     times(4, fail);
@@ -70,10 +70,10 @@ describe("closed", () => {
   });
 });
 
-describe("open", () => {
+describe("an open circuit", () => {
   beforeEach(() => times(5, fail));
 
-  it("after its pause one probe is admitted, and nobody else until it has ended", () => {
+  it("admits one probe after its pause, and nothing else until the probe ends", () => {
     expect(circuit.admit(nowMs + 999)).toBe(false);
     nowMs += 1_000;
     expect(state()).toBe("due");
@@ -82,7 +82,7 @@ describe("open", () => {
     expect(state()).toBe("open");
   });
 
-  it("is being probed only from the probe's beginning to its end or its failure", () => {
+  it("counts as probed only from the start of a probe to its end", () => {
     const probed = () => circuit.isProbed(nowMs);
     expect(probed()).toBe(false);
     nowMs += 1_000;
@@ -102,7 +102,7 @@ describe("open", () => {
     expect(probed()).toBe(false);
   });
 
-  it("many calls that fail beside the probe make its pause no longer than one does", () => {
+  it("has the same next pause if many calls fail beside the probe", () => {
     nowMs += 1_000;
     circuit.admit(nowMs);
     const begunMs = nowMs;
@@ -112,7 +112,7 @@ describe("open", () => {
     expect(state()).toBe("due");
   });
 
-  it("a probe that fails begins the next pause, twice as long, up to the longest", () => {
+  it("doubles its pause after each failed probe, up to the longest", () => {
     for (const pauseMs of [1_000, 2_000, 4_000, 4_000]) {
       nowMs += pauseMs - 1;
       expect(state()).toBe("open");
@@ -123,21 +123,21 @@ describe("open", () => {
     }
   });
 
-  it("a probe that never ends keeps the next one away for its time only", () => {
+  it("admits the next probe when one never ends, after the probe's time limit", () => {
     nowMs += 1_000;
     expect(circuit.admit(nowMs)).toBe(true);
     nowMs += 500;
     expect(circuit.admit(nowMs)).toBe(true);
   });
 
-  it("a probe that says nothing leaves its turn to the next", () => {
+  it("admits the next probe at once after one without a verdict", () => {
     nowMs += 1_000;
     expect(circuit.admit(nowMs)).toBe(true);
     circuit.undecided(nowMs);
     expect(circuit.admit(nowMs)).toBe(true);
   });
 
-  it("calls from before the probe, whose clients leave meanwhile, let no other probe go beside it", () => {
+  it("admits no second probe when earlier calls are abandoned during a probe", () => {
     const begunMs = nowMs - 1;
     nowMs += 1_000;
     expect(circuit.admit(nowMs)).toBe(true);
@@ -147,7 +147,7 @@ describe("open", () => {
     expect(circuit.admit(nowMs)).toBe(false);
   });
 
-  it("calls that began before it opened neither close it nor make its pause longer", () => {
+  it("ignores the results of calls that began before it opened", () => {
     circuit.succeeded(nowMs - 1, nowMs);
     expect(state()).toBe("open");
     nowMs += 1_000;
@@ -155,13 +155,13 @@ describe("open", () => {
     expect(state()).toBe("due");
   });
 
-  it("a call that had nowhere else to go closes it as well as a probe", () => {
+  it("is closed by a successful call without another provider, as by a probe", () => {
     nowMs += 10;
     succeed();
     expect(state()).toBe("closed");
   });
 
-  it("failures of calls that had nowhere else to go do not push its pause away", () => {
+  it("does not extend its pause for failures of calls without another provider", () => {
     nowMs += 500;
     times(50, fail);
     nowMs += 500;
@@ -169,7 +169,7 @@ describe("open", () => {
   });
 });
 
-describe("recovering", () => {
+describe("a recovering circuit", () => {
   beforeEach(() => {
     times(5, fail);
     nowMs += 1_000;
@@ -177,13 +177,13 @@ describe("recovering", () => {
     succeed();
   });
 
-  it("its share grows from a tenth to all", () => {
+  it("raises its share from a tenth to all", () => {
     expect(circuit.share(nowMs)).toBe(0.1);
     expect(circuit.share(nowMs + 500)).toBe(0.5);
     expect(circuit.share(nowMs + 1_000)).toBe(1);
   });
 
-  it("two failures in a row open it again, and its pause has grown", () => {
+  it("opens again after two failures in a row, with a longer pause", () => {
     nowMs += 100;
     times(2, fail);
     expect(state()).toBe("open");
@@ -193,12 +193,12 @@ describe("recovering", () => {
     expect(state()).toBe("due");
   });
 
-  it("what timed out meanwhile, and began before it closed, does not open it again", () => {
+  it("stays closed for timeouts of calls that began before it closed", () => {
     times(10, () => circuit.failed(9_000, nowMs + 10, true));
     expect(state()).toBe("closed");
   });
 
-  it("once it has recovered, its next pause is a first one", () => {
+  it("starts with the first pause again once recovered", () => {
     nowMs += 1_000;
     expect(circuit.share(nowMs)).toBe(1);
     times(5, fail);
@@ -207,7 +207,7 @@ describe("recovering", () => {
   });
 });
 
-describe("what other gateways say", () => {
+describe("a report of another gateway", () => {
   const word = (by: string) => ({
     by,
     pauseMs: 2_000,
@@ -219,7 +219,7 @@ describe("what other gateways say", () => {
     expect(circuit.admit(nowMs)).toBe(true);
   };
 
-  it("opens it for the pause they found, and the next pause is twice that", () => {
+  it("opens the circuit for the reported pause, and the next pause is twice that", () => {
     circuit.applyOpenReport(word("x"), nowMs);
     expect(state()).toBe("open");
     expect(circuit.nextProbeMs).toBe(nowMs + 2_000);
@@ -230,7 +230,7 @@ describe("what other gateways say", () => {
     expect(circuit.changes).toBe(1);
   });
 
-  it("keeps it open no longer than our own longest pause, and a probe elsewhere no longer than one of ours", () => {
+  it("is limited to our own longest pause and our own longest probe", () => {
     circuit.applyOpenReport({ by: "x", pauseMs: 1e12, pauseEndMs: 1e12, probeEndMs: 1e12 }, nowMs);
     expect(circuit.nextProbeMs).toBe(nowMs + rules.pauseMsMax);
     circuit.probedElsewhere(nowMs, 1e12);
@@ -238,13 +238,13 @@ describe("what other gateways say", () => {
     expect(state()).toBe("due");
   });
 
-  it("waits for a probe that is under way elsewhere when it hears of it, no longer than for one of ours", () => {
+  it("delays our probe while another gateway probes, for at most the time of one probe", () => {
     circuit.applyOpenReport({ by: "x", pauseMs: 1, pauseEndMs: nowMs, probeEndMs: 1e12 }, nowMs);
     expect(circuit.admit(nowMs + rules.probeMs - 1)).toBe(false);
     expect(circuit.admit(nowMs + rules.probeMs)).toBe(true);
   });
 
-  it("closes it into recovery, and a call that began before says nothing of it", () => {
+  it("closes the circuit into recovery, and failures of earlier calls are ignored", () => {
     circuit.applyOpenReport(word("x"), nowMs);
     const begunMs = nowMs;
     nowMs += 100;
@@ -255,7 +255,7 @@ describe("what other gateways say", () => {
     expect(state()).toBe("closed");
   });
 
-  it("is not believed of a gateway that our own probe contradicted, until a call of our own fails", () => {
+  it("is ignored from a gateway that our own probe contradicted, until one of our calls fails", () => {
     circuit.applyOpenReport(word("x"), nowMs);
     probe();
     succeed();
@@ -267,7 +267,7 @@ describe("what other gateways say", () => {
     expect(circuit.nextProbeMs).toBe(nowMs + 1_000);
   });
 
-  it("is believed of the others meanwhile, and forgotten where its pause is over or it was taken back", () => {
+  it("is accepted from other gateways meanwhile, and forgotten when withdrawn or over", () => {
     circuit.applyOpenReport(word("x"), nowMs);
     probe();
     succeed();

@@ -39,7 +39,7 @@ const pick = (nowMs: number, of = use) => keys.pick(of, nowMs).id;
 const limited = (id: string, nowMs: number, retryAfterMs?: number) =>
   keys.refused(use, id, { of: "model", retryAfterMs }, nowMs);
 
-it("keys share the calls by weight", () => {
+it("keys share calls by weight", () => {
   const picked = Array.from({ length: 100 }, (_one, index) => {
     drawn = index / 100;
     return pick(0);
@@ -47,15 +47,15 @@ it("keys share the calls by weight", () => {
   expect(picked.filter((id) => id === "a")).toHaveLength(25);
 });
 
-describe("a limited rate", () => {
-  it("leaves the key alone for as long as the vendor says, at this model only", () => {
+describe("a rate limit of a key", () => {
+  it("pauses the key for the vendor's time, at this model only", () => {
     limited("a", 0, 7_000);
     expect(pick(6_999)).toBe("b");
     expect(pick(7_000)).toBe("a");
     expect(pick(0, other)).toBe("a");
   });
 
-  it("where the vendor says nothing, the pauses grow", () => {
+  it("pauses the key for growing times if the vendor gives none", () => {
     let nowMs = 0;
     for (const pauseMs of [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
       limited("a", nowMs);
@@ -65,32 +65,32 @@ describe("a limited rate", () => {
     }
   });
 
-  it("several calls that are refused at once are one refusal", () => {
+  it("counts once for several calls refused at the same time", () => {
     for (let count = 0; count < 20; count += 1) limited("a", 0);
     expect(pick(2_000)).toBe("a");
   });
 
-  it("an hour is the longest that a vendor's word counts", () => {
+  it("pauses the key for at most an hour", () => {
     limited("a", 0, 86_400_000);
     expect(pick(3_600_000)).toBe("a");
   });
 });
 
-it("rules without a pause leave no key alone, whatever the vendor says", () => {
+it("pauses no key under rules without a pause, whatever the vendor says", () => {
   const limited = { firstPauseMs: 0, pauseMsMax: 0 };
   const steady = new Credentials({ limited, refused: limited }, () => 0);
   steady.refused(use, "a", { of: "model", retryAfterMs: 7_000 }, 0);
   expect(steady.pick(use, 0).id).toBe("a");
 });
 
-it("a refused key is left alone at every model of its provider", () => {
+it("a refused key is paused at every model of its provider", () => {
   keys.refused(use, "a", { of: "credential" }, 0);
   expect(pick(29_999)).toBe("b");
   expect(pick(29_999, other)).toBe("b");
   expect(pick(30_000, other)).toBe("a");
 });
 
-it("where no key is left, the one that is ready soonest is used, and the provider is not ready", () => {
+it("if all keys are paused, the one that is ready first is used, and the provider is not ready", () => {
   limited("a", 0, 9_000);
   limited("b", 0, 5_000);
   expect(keys.ready(use, 4_999)).toBe(false);
@@ -99,7 +99,7 @@ it("where no key is left, the one that is ready soonest is used, and the provide
   expect(keys.ready(use, 5_000)).toBe(true);
 });
 
-it("a key that works again has nothing against it; what began before the refusal says nothing", () => {
+it("a success of a call that began after the refusal ends the pause; an earlier one does not", () => {
   limited("a", 1_000, 9_000);
   keys.worked(use, "a", 999);
   expect(pick(2_000)).toBe("b");
@@ -107,7 +107,7 @@ it("a key that works again has nothing against it; what began before the refusal
   expect(pick(2_000)).toBe("a");
 });
 
-it("what a vendor said of a key does not hold for the one that takes its place under the same id", () => {
+it("a pause does not apply to a new key under the same id", () => {
   const withKey = (id: string, apiKey: string) => ({
     provider: {
       ...provider,
@@ -124,7 +124,7 @@ it("what a vendor said of a key does not hold for the one that takes its place u
   ]);
 });
 
-it("until when a key is left alone, and for what, is told while it is so", () => {
+it("the end and the scope of a pause are reported while it lasts", () => {
   expect(keys.coolDown(use, "a", 0)).toBeUndefined();
   limited("a", 0, 7_000);
   expect(keys.coolDown(use, "a", 6_999)).toEqual({ endMs: 7_000, of: "model" });
@@ -136,7 +136,7 @@ it("until when a key is left alone, and for what, is told while it is so", () =>
   expect(keys.coolDown(use, "a", 0)).toEqual({ endMs: 30_000, of: "credential" });
 });
 
-it("health tells of each key the longest pause over the models, and of keys in use nothing", () => {
+it("health reports the longest pause of each key over the models, and nothing for keys in use", () => {
   let nowMs = 0;
   const health = new Health({ clock: { now: () => 1_000_000 + nowMs }, nowMs: () => nowMs });
   const refuse = (id: string, upstreamModel: string, credential: CredentialRefusal) =>
@@ -160,7 +160,7 @@ it("health tells of each key the longest pause over the models, and of keys in u
   expect(health.coolDowns(provider, ["talk"]).get("b")).toMatchObject({ reason: "refused" });
 });
 
-it("where the rules know no pause, what another gateway says of a key makes none", () => {
+it("a report of another gateway causes no pause where the rules have none", () => {
   const none = { firstPauseMs: 0, pauseMsMax: 0 };
   keys = new Credentials({ ...defaultCredentialRules, limited: none }, () => drawn);
   const report = { pauseMs: 60_000, endMs: 60_000 };

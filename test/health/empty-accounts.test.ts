@@ -23,7 +23,7 @@ const poor = {
   },
 };
 
-it("ERR: of an account without money, which Anthropic tells with 400, its caller hears nothing: the next provider answers, and the key rests", async () => {
+it("an empty account, which Anthropic reports with 400, is hidden from the caller: the next provider answers, and the key is paused", async () => {
   trio.up.a.answer(json(poor, 400));
   for (let count = 0; count < 3; count += 1) {
     const answer = await trio.call({ model: "acme/talk-1:@price" });
@@ -33,7 +33,7 @@ it("ERR: of an account without money, which Anthropic tells with 400, its caller
   expect(heard(trio)).toEqual({ a: 1, b: 3, c: 0 });
 });
 
-it("ERR: nor does the caller of a provider that is all there is", async () => {
+it("an empty account at the only provider gives its caller 502 without the vendor's message", async () => {
   trio.up.a.answer(json(poor, 400));
   const answer = await trio.call({ model: "acme/talk-2:a" });
   expect(answer.status).toBe(502);
@@ -42,7 +42,7 @@ it("ERR: nor does the caller of a provider that is all there is", async () => {
   expect(error.message).not.toContain("credit");
 });
 
-it("what only quotes such words is the caller's mistake as before", async () => {
+it("a message that only quotes these words stays the caller's mistake", async () => {
   trio.up.b.answer(
     json(
       {

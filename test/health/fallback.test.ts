@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it("T76: conversion, dropped fields, key, price, limits and log are those of the attempt that answers", async () => {
+it("T76: conversion, dropped fields, key, price, limits and log belong to the attempt that answers", async () => {
   const rateLimits = { requestsPerMinute: 10, tokensPerMinute: 10_000 };
   const { key } = await world.makeKey({ rateLimits });
   const ask = async () => {

@@ -22,7 +22,7 @@ const error = {
 };
 const refusing: Answer = json({ error }, 400);
 
-it("T43: the provider that knows it answers, and nobody's health suffers", async () => {
+it("T43: a provider that accepts the signature answers, and no provider's health suffers", async () => {
   trio.up.a.answer(refusing);
   for (let calls = 0; calls < 8; calls += 1) {
     const answer = await trio.call({ model: "acme/talk-1:@price" });
@@ -32,7 +32,7 @@ it("T43: the provider that knows it answers, and nobody's health suffers", async
   expect(heard(trio)).toEqual({ a: 8, b: 8, c: 0 });
 });
 
-it("T43: where nobody knows it the caller reads the vendor's own words", async () => {
+it("T43: if no provider accepts the signature, the caller gets the vendor's own error", async () => {
   for (const name of names) trio.up[name].answer(refusing);
   const answer = await trio.call({ model: "acme/talk-2:@price" });
   expect(answer.status).toBe(400);
@@ -40,7 +40,7 @@ it("T43: where nobody knows it the caller reads the vendor's own words", async (
   expect(heard(trio)).toEqual({ a: 1, b: 1, c: 1 });
 });
 
-it("T43: while the one that knows it is away the caller is told of that, and may come again", async () => {
+it("T43: while the provider that may accept the signature fails, the caller gets a retryable error", async () => {
   trio.up.a.answer(failing);
   trio.up.b.answer(refusing);
   trio.up.c.answer(refusing);
@@ -49,7 +49,7 @@ it("T43: while the one that knows it is away the caller is told of that, and may
   expect(await answer.json()).toMatchObject({ error: { code: "upstream_error" } });
 });
 
-it("T60: a call that Groq's model wrote wrong goes to the next provider, and Groq stays in use", async () => {
+it("T60: a malformed call of Groq's model goes to the next provider, and Groq stays in use", async () => {
   const failed = {
     message: "Failed to call a function. Please adjust your prompt.",
     type: "invalid_request_error",
@@ -80,7 +80,7 @@ describe("a provider with two accounts", () => {
     (request, response) =>
       (request.headers.authorization === `Bearer ${key}` ? answering : refusing)(request, response);
 
-  it("T43: the account that gave the proof answers, whichever key was asked first, and no key is left alone", async () => {
+  it("T43: answers with the account that made the signature, whichever key is asked first, and pauses no key", async () => {
     two.up.a.answer(knownTo("a-two"));
     const asked = new Set<string>();
     for (let calls = 0; calls < 12; calls += 1) {
@@ -96,7 +96,7 @@ describe("a provider with two accounts", () => {
     expect(heard(two)).toMatchObject({ b: 0, c: 0 });
   });
 
-  it("T43: where neither account knows it each is asked once, and then the next provider", async () => {
+  it("T43: is asked once for each account if neither accepts the signature, before the next provider", async () => {
     two.up.a.answer(refusing);
     const answer = await two.call({ model: "acme/talk:@price" });
     expect(answer.status).toBe(200);

@@ -82,9 +82,9 @@ const troubles: readonly { readonly what: string; readonly trouble: Answer }[] =
   { what: "silence", trouble: silent },
 ];
 
-describe("one provider of three turned bad under load", () => {
+describe("a failing provider, one of three, under load", () => {
   it.each(inForm(troubles.slice(0, 1), troubles))(
-    "$what: it is left out, callers see errors in less than one of two hundred calls from then on, and it comes back by itself",
+    "$what: it is excluded, fewer than one call in two hundred fails afterwards, and it returns by itself",
     async ({ trouble }) => {
       await underLoad("acme/talk", async (calls) => {
         await untilShare((share) => share > 0.15, "it never got its share");
@@ -107,15 +107,18 @@ describe("one provider of three turned bad under load", () => {
     },
   );
 
-  it.skipIf(!isLong)("slowness: the strategy latency turns away from it, and back", async () => {
-    for (const name of ["b", "c"] as const) trio.up[name].answer(late(200));
-    await underLoad("acme/talk-1:@latency", async (calls) => {
-      await untilShare((share) => share > 0.6, "it never led, though it was the fastest");
-      trio.up.a.answer(late(600));
-      await untilShare((share) => share < 0.3, "it still led, though it was the slowest");
-      for (const name of ["b", "c"] as const) trio.up[name].answer(late(1_200));
-      await untilShare((share) => share > 0.6, "it never led again");
-      expect(errors(calls)).toBe(0);
-    });
-  });
+  it.skipIf(!isLong)(
+    "is avoided by the strategy latency while it is slow, and used again afterwards",
+    async () => {
+      for (const name of ["b", "c"] as const) trio.up[name].answer(late(200));
+      await underLoad("acme/talk-1:@latency", async (calls) => {
+        await untilShare((share) => share > 0.6, "it never led, though it was the fastest");
+        trio.up.a.answer(late(600));
+        await untilShare((share) => share < 0.3, "it still led, though it was the slowest");
+        for (const name of ["b", "c"] as const) trio.up[name].answer(late(1_200));
+        await untilShare((share) => share > 0.6, "it never led again");
+        expect(errors(calls)).toBe(0);
+      });
+    },
+  );
 });

@@ -57,7 +57,7 @@ it.each([
   ["a refusal that breaks off", "acme/talk-2", cut(400), 400],
   ["a refusal in a coding that nobody knows", "acme/talk-3", squeezed, 400],
 ])(
-  "TXT-20: %s is the caller's, and keeps no other call from the provider",
+  "TXT-20: %s counts as the caller's mistake, and the provider stays in use",
   async (_name, model, answer, status) => {
     trio.up.a.answer(answer);
     expect(await several(model, false)).toEqual(new Set([status]));
@@ -66,7 +66,7 @@ it.each([
   },
 );
 
-it("a long refusal is told in its first words", async () => {
+it("a long refusal is reported with its first words", async () => {
   trio.up.a.answer(echoing);
   const answer = await trio.call({ model: "acme/talk-4:@price" });
   const { error } = (await answer.json()) as { error: { code: string; message: string } };
@@ -75,7 +75,7 @@ it("a long refusal is told in its first words", async () => {
   expect(error.message.length).toBeLessThan(1_000);
 });
 
-it("a limit that is told in a refusal which breaks off pauses the key, and another provider answers", async () => {
+it("a rate limit in a refusal that breaks off pauses the key, and another provider answers", async () => {
   trio.up.a.answer(cut(429, { "retry-after": "60" }));
   expect(await several("acme/talk-5", false)).toEqual(new Set([200]));
   expect(heard(trio)).toEqual({ a: 1, b: calls, c: 0 });

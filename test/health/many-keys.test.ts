@@ -54,7 +54,7 @@ const call = (extra: object = {}, suffix = ":@price") => {
 const limited = (retryAfter?: string) =>
   json({ error: { message: "slow" } }, 429, retryAfter ? { "retry-after": retryAfter } : {});
 
-it("every key of a provider is limited at once: the other provider answers the same call", async () => {
+it("if all keys of a provider are limited at once, another provider answers the same call", async () => {
   many.answer(limited());
   const answer = await call();
   expect(answer.status).toBe(200);
@@ -62,7 +62,7 @@ it("every key of a provider is limited at once: the other provider answers the s
   expect(spare.requests).toHaveLength(1);
 });
 
-it("a provider that is all there is may be asked with six keys", async () => {
+it("an only provider is asked with at most six keys", async () => {
   many.answer(limited());
   expect((await call({}, ":many")).status).toBe(429);
   expect(new Set(many.requests.map(({ headers }) => headers.authorization)).size).toBe(6);
@@ -71,7 +71,7 @@ it("a provider that is all there is may be asked with six keys", async () => {
 it.each([
   ["2", "3600"],
   ["3600", "2"],
-])("429 with Retry-After of the provider that is free first (%s and %s)", async (one, other) => {
+])("429 has the Retry-After of the provider that is free first (%s and %s)", async (one, other) => {
   many.answer(limited(one));
   spare.answer(limited(other));
   const answer = await call();
@@ -79,7 +79,7 @@ it.each([
   expect(answer.headers.get("retry-after")).toBe("2");
 });
 
-it("429 after another provider's failure of a moment: the caller may come again soon", async () => {
+it("429 after another provider's brief failure has a short Retry-After", async () => {
   many.answer(json({ error: { message: "down" } }, 500));
   spare.answer(limited("3600"));
   const answer = await call();
@@ -87,7 +87,7 @@ it("429 after another provider's failure of a moment: the caller may come again 
   expect(answer.headers.get("retry-after")).toBe("5");
 });
 
-it("RESP-38: calls of one prompt_cache_key use one key of their provider, and other sessions use the others", async () => {
+it("RESP-38: calls with one prompt_cache_key use one key of their provider, and different sessions use different keys", async () => {
   const used = new Map<string, Set<unknown>>();
   for (let session = 0; session < 12; session += 1)
     for (let count = 0; count < 4; count += 1) {
@@ -102,7 +102,7 @@ it("RESP-38: calls of one prompt_cache_key use one key of their provider, and ot
   expect(new Set([...used.values()].flatMap((set) => [...set])).size).toBeGreaterThan(2);
 });
 
-it("a session whose key is limited goes on with another one, and returns", async () => {
+it("a session whose key is limited uses another one, and returns afterwards", async () => {
   const held = async (): Promise<string | undefined> => {
     many.requests.length = 0;
     expect((await call({ prompt_cache_key: "one session" }, ":many")).status).toBe(200);

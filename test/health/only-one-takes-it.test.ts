@@ -28,7 +28,7 @@ async function withoutA(model: string): Promise<void> {
 }
 
 it.each([false, true])(
-  "CONV-424: it is asked all the same, and answers as soon as it can (stream: %s)",
+  "CONV-424: an excluded provider is asked anyway if only it takes the content, and answers as soon as it can (stream: %s)",
   async (stream) => {
     const model = `acme/talk-${stream ? 2 : 1}:@price`;
     await withoutA(model);
@@ -44,7 +44,7 @@ it.each([false, true])(
   },
 );
 
-it("CONV-424: what none of them takes is refused, and nobody is asked", async () => {
+it("CONV-424: content that no provider takes is refused without asking any", async () => {
   const file = { type: "file", file: { file_data: "data:text/plain;base64,QQ==" } };
   trio.up.a.answer(answering);
   const model = "acme/talk:b";

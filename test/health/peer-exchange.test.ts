@@ -58,7 +58,7 @@ function gatewayWith(link: Partial<PeerLink>) {
 
 const nothing = () => Promise.resolve<HealthRow[]>([]);
 
-it("a flood of changes is a few exchanges a second, of 200 changes each, and the last word of each is said", async () => {
+it("a flood of changes is sent in a few exchanges a second of at most 200 changes, ending with the latest state", async () => {
   const said: (readonly HealthChange[])[] = [];
   const gateway = gatewayWith({
     exchange: (_name, changes) => {
@@ -84,7 +84,7 @@ it("a flood of changes is a few exchanges a second, of 200 changes each, and the
   await gateway.peers.close();
 });
 
-it("a start waits for what holds, and not for the pause before the next exchange", async () => {
+it("a start reads the shared state at once, without the pause between exchanges", async () => {
   const gateway = gatewayWith({});
   let isStarted = false;
   const started = gateway.peers.start().then(() => (isStarted = true));
@@ -95,7 +95,7 @@ it("a start waits for what holds, and not for the pause before the next exchange
   await gateway.peers.close();
 });
 
-it("nothing is exchanged while calls go well or fail without changing anything", async () => {
+it("nothing is exchanged while calls succeed or fail without changing any state", async () => {
   let exchanges = 0;
   const gateway = gatewayWith({ exchange: () => ((exchanges += 1), nothing()) });
   await gateway.peers.start();
@@ -109,7 +109,7 @@ it("nothing is exchanged while calls go well or fail without changing anything",
 });
 
 it.each(["rejects", "never answers"] as const)(
-  "a database that %s keeps no call: the probe goes after a quarter of a second, and what was found here holds",
+  "a database that %s delays no call: the probe starts after a quarter of a second, and local findings hold",
   async (how) => {
     const dead = <Value>(): Promise<Value> =>
       how === "rejects" ? Promise.reject(new Error("gone")) : new Promise<Value>(() => undefined);
@@ -130,7 +130,7 @@ it.each(["rejects", "never answers"] as const)(
   },
 );
 
-it("what could not be said is said when the database is back", async () => {
+it("changes that could not be sent are sent when the database is back", async () => {
   let isDead = true;
   const said: HealthChange[] = [];
   const gateway = gatewayWith({
@@ -152,7 +152,7 @@ it("what could not be said is said when the database is back", async () => {
   await gateway.peers.close();
 });
 
-it("words about providers and keys that are not in the configuration change nothing", async () => {
+it("reports about unknown providers and keys are ignored", async () => {
   const row = {
     kind: "circuit",
     provider: "a",

@@ -94,7 +94,7 @@ const limited = json({ error: { message: "slow down" } }, 429, { "retry-after": 
 const refused = json({ error: { message: "who are you" } }, 401);
 
 describe("a circuit", () => {
-  it("that one gateway opens the other leaves alone within a second, and a gateway that starts then too", async () => {
+  it("is avoided by the other gateway within a second, and by a gateway that starts then", async () => {
     // No gateway may probe in this test, however slow the machine.
     const circuit = { ...hastyRules.circuit, firstPauseMs: 300_000, pauseMsMax: 300_000 };
     const patient = { ...options, databaseUrl, up: one.up, health: { ...hastyRules, circuit } };
@@ -115,7 +115,7 @@ describe("a circuit", () => {
     }
   });
 
-  it("is probed by one of them, and closes for both", async () => {
+  it("is probed by one gateway and closes for both", async () => {
     await open();
     await eventually(() => isOpenAt(other), "the other knows", knownWithinMs);
     one.up.a.answer(late(200));
@@ -132,7 +132,7 @@ describe("a circuit", () => {
     );
   });
 
-  it("whose gateway is killed is probed by another, which closes it", async () => {
+  it("is probed and closed by another gateway after its own was killed", async () => {
     const config = join(one.gateway.directory, "third.yaml");
     writeFileSync(config, configuration(one.up, options));
     const killed = await spawnGateway(
@@ -151,7 +151,7 @@ describe("a circuit", () => {
     await eventually(async () => !(await isOpenAt(one)), "closed", knownWithinMs);
   });
 
-  it("that a gateway lies about is open for one pause; a gateway whose own calls are answered believes it no longer", async () => {
+  it("is open for one pause after a false report, and a gateway whose own calls succeed no longer believes it", async () => {
     const lie = (upstreamModel: string) => ({
       kind: "circuit",
       provider: "a",
@@ -189,7 +189,7 @@ describe("a key", () => {
     // One of the two keys is still unavailable from the previous test.
     { what: "limited", answer: limited, keys: 1, reason: () => `limited for talk-${number}` },
   ])(
-    "that is $what at one gateway the other leaves alone within a second; where it works again it is free",
+    "is avoided by the other gateway within a second if it is $what at one, and is free again where it works",
     async ({ answer, keys, reason }) => {
       one.up.a.answer(answer);
       expect(await callOne()).toBe(200);
@@ -207,7 +207,7 @@ describe("a key", () => {
     },
   );
 
-  it("is in no row of the database", async () => {
+  it("is not stored in the database", async () => {
     one.up.a.answer(refused);
     await callOne();
     await eventually(async () => {

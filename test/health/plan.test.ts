@@ -97,8 +97,8 @@ const orderOf = (id: string, extra?: Partial<PlanInput<"chat_completions">>) =>
     .offers.map(({ provider }) => provider)
     .join("");
 
-describe("a provider in trouble", () => {
-  it("is left out, and the explanation says since when", () => {
+describe("a failing provider", () => {
+  it("is excluded, and the explanation says since when", () => {
     breakDown("a");
     const { offers: left, explanation } = planOf("acme/talk:@price");
     expect(left.map(({ provider }) => provider)).toEqual(["b", "c"]);
@@ -110,7 +110,7 @@ describe("a provider in trouble", () => {
     expect(explanation.offers[1]).not.toHaveProperty("excluded");
   });
 
-  it("is a candidate all the same where nothing else is left", () => {
+  it("stays a candidate if no other is left", () => {
     breakDown("a", "b", "c");
     expect(orderOf("acme/talk:@price")).toBe("abc");
     expect(orderOf("acme/talk:b")).toBe("b");
@@ -118,7 +118,7 @@ describe("a provider in trouble", () => {
     expect(explanation.offers.every(({ excluded }) => excluded === undefined)).toBe(true);
   });
 
-  it("that is being probed comes after all the others, and is left out again where the probe failed", () => {
+  it("comes last while it is probed, and is excluded again if the probe fails", () => {
     breakDown("a");
     nowMs = 5_000;
     expect(orderOf("acme/talk:@price")).toBe("abc");
@@ -130,12 +130,12 @@ describe("a provider in trouble", () => {
     expect(orderOf("acme/talk:@price")).toBe("c");
   });
 
-  it("T74: never lets in what the scope keeps out, though all that is in it is in trouble", () => {
+  it("T74: never brings in a provider outside of the scope", () => {
     breakDown("a");
     expect(orderOf("acme/talk", { scope: { ...openScope, pinnedProviders: [["a"]] } })).toBe("a");
   });
 
-  it("whose credentials are all refused is left out until they are ready", () => {
+  it("is excluded until a credential is ready, if all were refused", () => {
     health.unanswered(attemptAt("a"), {
       hurtsHealth: false,
       credential: { of: "model", retryAfterMs: 7_000 },
@@ -149,7 +149,7 @@ describe("a provider in trouble", () => {
     expect(orderOf("acme/talk:@price")).toBe("abc");
   });
 
-  it("does not make a plan that is kept: the next call sees it recover", () => {
+  it("is planned anew for each call, so that the next call sees its recovery", () => {
     breakDown("a", "b");
     const scope = { ...openScope };
     expect(orderOf("acme/talk:@price", { scope })).toBe("c");
@@ -157,17 +157,17 @@ describe("a provider in trouble", () => {
     expect(orderOf("acme/talk:@price", { scope })).toBe("acb");
   });
 
-  it("402 and the caller's own mistakes leave it as it is", () => {
+  it("402 and callers' mistakes leave a provider in the plan", () => {
     for (let count = 0; count < 50; count += 1)
       health.unanswered(attemptAt("a"), { hurtsHealth: false });
     expect(orderOf("acme/talk:@price")).toBe("abc");
   });
 });
 
-describe("coming back", () => {
+describe("a provider whose pause is over", () => {
   beforeEach(() => breakDown("a"));
 
-  it("once its pause is over it is tried first by whom it would serve, and comes last elsewhere", () => {
+  it("is tried first where it would serve, and comes last during its probe", () => {
     nowMs = 5_000;
     expect(orderOf("acme/talk:@price")).toBe("abc");
     // The probe is in flight.
@@ -176,7 +176,7 @@ describe("coming back", () => {
     expect(orderOf("acme/talk:@price")).toBe("bca");
   });
 
-  it("one that would not be tried first is still a last resort", () => {
+  it("is a last resort where it would not be tried first", () => {
     breakDown("c");
     nowMs = 5_000;
     expect(
@@ -184,7 +184,7 @@ describe("coming back", () => {
     ).toBe("bac");
   });
 
-  it("one that recovers is asked before those that are out, which stay out", () => {
+  it("comes before excluded providers, which stay excluded, while it recovers", () => {
     breakDown("b", "c");
     nowMs = 5_000;
     health.succeeded(attemptAt("a"));
@@ -192,7 +192,7 @@ describe("coming back", () => {
     expect(orderOf("acme/talk:@price", { random: () => 0.99 })).toBe("a");
   });
 
-  it("gets a growing share of its calls", () => {
+  it("gets a growing share of its calls while it recovers", () => {
     nowMs = 5_000;
     health.succeeded(attemptAt("a"));
     const share = () =>
@@ -215,7 +215,7 @@ describe("sessions", () => {
   const moved = (before: Map<string, string>, after: Map<string, string>) =>
     sessions.filter((session) => before.get(session) !== after.get(session));
 
-  it("only those of a provider that dies move, each to one other provider, whatever the draw", () => {
+  it("move only from a failed provider, each to one other provider, whatever the random draw", () => {
     const before = placed();
     breakDown("b");
     const after = placed();
@@ -227,7 +227,7 @@ describe("sessions", () => {
         expect(orderOf("acme/talk", { affinity: session, random })[0]).toBe(after.get(session));
   });
 
-  it("they go back one by one as its share grows, each once, and none stays away", () => {
+  it("go back one by one as the provider's share grows, each once and all of them", () => {
     const before = placed();
     breakDown("b");
     const away = placed();
@@ -243,13 +243,13 @@ describe("sessions", () => {
     expect(out).toEqual([]);
   });
 
-  it("go back evenly: half of them by half of its share", () => {
+  it("go back evenly, half of them by half of the provider's share", () => {
     const draws = sessions.map((session) => sessionDraw(session, "b"));
     for (const share of [0.25, 0.5, 0.75])
       expect(draws.filter((draw) => draw < share).length / draws.length).toBeCloseTo(share, 1);
   });
 
-  it("while a probe is under way the others of its sessions stay where they went", () => {
+  it("stay at their new provider while the old one is probed", () => {
     breakDown("b");
     const away = placed();
     nowMs = 5_000;
@@ -257,15 +257,15 @@ describe("sessions", () => {
     expect(moved(away, placed())).toEqual([]);
   });
 
-  it("another node, which knows of no trouble, and one that was restarted place them alike", () => {
+  it("are placed the same by another node and by a restarted one", () => {
     const before = placed();
     health = new Health({ clock: manualClock(startedMs) });
     expect(moved(before, placed())).toEqual([]);
   });
 });
 
-describe("strategies by what was measured", () => {
-  it("latency: the one whose first token comes soonest; throughput: the one that writes fastest", () => {
+describe("the strategies that use measurements", () => {
+  it("order by the first token for latency, and by writing speed for throughput", () => {
     answer("a", 900, 300);
     answer("b", 100, 50);
     answer("c", 400, 100);
@@ -275,7 +275,7 @@ describe("strategies by what was measured", () => {
     expect(orderOf("acme/talk:@latency", { stream: false })).toBe("abc");
   });
 
-  it("newer calls count for more", () => {
+  it("weigh newer calls more", () => {
     answer("a", 100);
     answer("b", 200);
     expect(orderOf("acme/talk:@latency")).toBe("abc");
@@ -285,7 +285,7 @@ describe("strategies by what was measured", () => {
     expect(orderOf("acme/talk:@latency")).toBe("bac");
   });
 
-  it("one without a measurement is tried first now and then, and else after the measured", () => {
+  it("try a provider without measurements first now and then, and otherwise last (latency)", () => {
     answer("a", 500);
     answer("c", 100);
     expect(orderOf("acme/talk:@latency")).toBe("cab");
@@ -297,21 +297,21 @@ describe("strategies by what was measured", () => {
     expect(orderOf("acme/talk:@latency", { random: () => 0.05 })[0]).not.toBe("c");
   });
 
-  it("throughput: one without a measurement comes after the measured", () => {
+  it("put a provider without measurements last (throughput)", () => {
     answer("b", 500, 50);
     answer("c", 100, 100);
     expect(orderOf("acme/talk:@throughput")).toBe("cba");
     expect(orderOf("acme/talk:@throughput", { random: () => 0.05 })).toBe("acb");
   });
 
-  it("a weight of 0 comes last whatever the draw", () => {
+  it("put a weight of 0 last, whatever the random draw", () => {
     const offer = { ...offerOf("a"), weight: 0 };
     const drawn = { offer, among: [offer], price: 1n, health: undefined };
     for (const draw of [0, 0.5])
       expect(drawnScore({ ...drawn, random: () => draw })).toBe(Infinity);
   });
 
-  it("preferred providers still lead, and constraints still bind", () => {
+  it("still respect preferred providers and constraints", () => {
     answer("a", 100);
     answer("b", 500);
     answer("c", 900);
@@ -319,7 +319,7 @@ describe("strategies by what was measured", () => {
     expect(orderOf("acme/talk:@latency", { scope })).toBe("cb");
   });
 
-  it("balanced: the cheaper the more, and less for one that fails now and then", () => {
+  it("prefer cheaper providers, less so if they sometimes fail (balanced)", () => {
     // A uniform sequence, the same in each run.
     const firsts = () => {
       let state = 1;

@@ -63,7 +63,7 @@ const beside = (count: number) =>
   Promise.all(Array.from({ length: count }, () => trio.call({ model })));
 
 describe("a provider that is being probed", () => {
-  it("is not asked by calls that another answers", async () => {
+  it("is not asked for calls that another provider answers", async () => {
     const { probe, letGo } = await probing(answering);
     expect((await beside(6)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
     expect(heard(trio)).toEqual({ a: 1, b: 6, c: 0 });
@@ -71,7 +71,7 @@ describe("a provider that is being probed", () => {
     expect((await probe).status).toBe(200);
   });
 
-  it("answers those that all others failed", async () => {
+  it("answers calls that failed at all others", async () => {
     const { probe, letGo } = await probing(answering);
     for (const name of ["b", "c"] as const) trio.up[name].answer(limited);
     const calls = beside(6);
@@ -86,7 +86,7 @@ describe("a provider that is being probed", () => {
     expect((await probe).status).toBe(200);
   });
 
-  it("that fails all of them has one next pause, and is left alone in it", async () => {
+  it("gets one pause, and no calls in it, if it fails all of them", async () => {
     const { probe, letGo } = await probing(failing);
     for (const name of ["b", "c"] as const) trio.up[name].answer(failing);
     // With the probe's own call each has four failures: the other circuits stay closed.

@@ -31,7 +31,7 @@ async function places(trio: Trio): Promise<Name[]> {
   return found;
 }
 
-it("one prompt_cache_key is one provider on both nodes, also after a restart", async () => {
+it("a prompt_cache_key leads to the same provider on both nodes, also after a restart", async () => {
   const before = await places(first);
   expect(new Set(before)).toEqual(new Set(names));
   expect(await places(second)).toEqual(before);
@@ -40,7 +40,7 @@ it("one prompt_cache_key is one provider on both nodes, also after a restart", a
   await restarted.close();
 });
 
-it("when its provider dies a session has one new provider, the same on both nodes, and goes back; others stay", async () => {
+it("a session of a failed provider moves to one other provider, the same on both nodes, and returns; other sessions stay", async () => {
   const before = await places(first);
   const moving = before[0]!;
   const session = sessions[0]!;

@@ -97,7 +97,7 @@ async function attempts(): Promise<string[]> {
   return made.map(({ provider, credential }) => `${provider} ${credential}`);
 }
 
-it("a refused key gives way to the other one of the same provider", async () => {
+it("after a rate limit of one key, the task uses the other key of the same provider", async () => {
   let limited: string | undefined;
   up.a.answer((request, response) => {
     limited ??= request.headers.authorization;
@@ -114,7 +114,7 @@ it("a refused key gives way to the other one of the same provider", async () => 
   expect(await attempts()).toEqual([second]);
 });
 
-it("a provider that has failed again and again is not asked while others are left", async () => {
+it("a provider that fails repeatedly is not asked while others are left", async () => {
   up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) {
     const made = await attempts();
@@ -123,7 +123,7 @@ it("a provider that has failed again and again is not asked while others are lef
   expect((await attempts()).map((one) => one[0])).toEqual(["b"]);
 });
 
-it("a provider that was left out at submission is asked in a later round, where the others do not take the task", async () => {
+it("a provider excluded at submission is asked in a later round if the others refuse the task", async () => {
   up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) await attempts();
   up.a.answer(taking);
@@ -133,7 +133,7 @@ it("a provider that was left out at submission is asked in a later round, where 
   expect(made.at(-1)).toBe("a");
 });
 
-it("T74: what the caller's layers allowed at submission holds for every attempt, by the tiers of its moment", async () => {
+it("T74: the scope at submission applies to every attempt, with the tiers of that time", async () => {
   const [{ id }] = (await gateway.database.query("select id from api_keys")) as [{ id: string }];
   const context = { database: gateway.database, clock: systemClock };
   const routing = { mode: "custom", supplyTiers: ["official"] } as const;

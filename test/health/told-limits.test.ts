@@ -24,7 +24,7 @@ const broken = (type: string): Answer =>
     `event: error\ndata: ${JSON.stringify({ type: "error", error: { type, message: "throttlingException: Too many tokens" } })}\n\n`,
   );
 
-it("a rate that is limited before the first word: the next key is tried, and the provider stays in use", async () => {
+it("a rate limit before the first word leads to the next key, then to the next provider", async () => {
   trio.up.a.answer(broken("rate_limit_error"));
   const answer = await trio.call({ model: "acme/talk-1:@price", stream: true });
   expect(answer.status).toBe(200);
@@ -34,7 +34,7 @@ it("a rate that is limited before the first word: the next key is tried, and the
   expect(new Set(attempts.slice(0, 2).map(({ credential }) => credential)).size).toBe(2);
 });
 
-it("where every provider limits its rate so, the caller is told 429 with a time to come again", async () => {
+it("if every provider reports such a rate limit, the caller gets 429 with Retry-After", async () => {
   trio.up.a.answer(broken("rate_limit_error"));
   trio.up.b.answer(
     json({ status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down." } }),
@@ -47,7 +47,7 @@ it("where every provider limits its rate so, the caller is told 429 with a time 
   expect(await answer.json()).toMatchObject({ error: { code: "rate_limit_exceeded" } });
 });
 
-it("an account without money that says so there pauses its key, and does not count against the provider", async () => {
+it("an empty account reported in the stream pauses its key, and does not count against the provider", async () => {
   trio.up.a.answer(broken("billing_error"));
   const answer = await trio.call({ model: "acme/talk-3:@price", stream: true });
   expect(answer.status).toBe(200);
@@ -60,7 +60,7 @@ it("an account without money that says so there pauses its key, and does not cou
   expect((await trio.row(next)).attempts.map(({ provider }) => provider)).toEqual(["b"]);
 });
 
-it("a converted chat stream that tells it by its type alone is no different", async () => {
+it("a rate limit given only by its type, in a converted chat stream, gets 429 too", async () => {
   const error = { type: "rate_limit_error", message: "Slow down." };
   trio.up.c.answer(sse(`data: ${JSON.stringify({ error })}\n\n`));
   const answer = await trio.gateway.post("/v1/messages", {

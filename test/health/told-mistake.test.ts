@@ -55,7 +55,7 @@ const lastFrame = (text: string) => {
   return parsed([...parser.push(new TextEncoder().encode(text)), ...parser.end()].at(-1)!);
 };
 
-it("TXT-20: a picture that cannot be read is told as such, and keeps no other call from the provider", async () => {
+it("TXT-20: an unreadable picture is reported as the caller's mistake, and the provider stays in use", async () => {
   const said = "The image data you provided does not represent a valid image.";
   trio.up.a.answer(failed({ code: "invalid_image", message: said }));
   const { text } = await several("acme/talk-2", true);
@@ -86,7 +86,7 @@ const blocked = (type: string, message: string): Answer => {
   );
 };
 
-it("TXT-20: an answer that Anthropic's filter blocks in its midst is told as such, and keeps no other call from the provider", async () => {
+it("TXT-20: an answer blocked by Anthropic's filter midway is reported as such, and the provider stays in use", async () => {
   const said = "Output blocked by content filtering policy";
   trio.up.a.answer(json({ error: { message: "down" } }, 500));
   await several("acme/talk-5", false);
@@ -97,14 +97,14 @@ it("TXT-20: an answer that Anthropic's filter blocks in its midst is told as suc
   expect(heard(trio)).toMatchObject({ b: calls, c: 0 });
 });
 
-it("an overload that it tells there counts against it", async () => {
+it("an overload reported midway counts against the provider", async () => {
   trio.up.a.answer(json({ error: { message: "down" } }, 500));
   trio.up.b.answer(blocked("overloaded_error", "Overloaded"));
   await several("acme/talk-6", true);
   expect(heard(trio).c).toBeGreaterThan(0);
 });
 
-it("a provider's own trouble counts against it as before", async () => {
+it("a server error reported in the stream counts against the provider", async () => {
   trio.up.a.answer(failed({ code: "server_error", message: "The server had an error." }));
   const { text } = await several("acme/talk-4", true);
   expect(text).not.toContain("The server had an error.");
