@@ -32,7 +32,7 @@ import {
 import { cacheFieldsOf, cacheOf, readCache } from "../../console/src/base/cache.ts";
 import { sentencesOf } from "../../console/src/pages/requests/one/sentence.ts";
 
-it("an amount keeps every digit, and is read with four that count or two decimals", () => {
+it("an exact amount keeps every digit; a short one has two decimals, or four significant digits below 1", () => {
   for (const [text, exact, read] of [
     ["0", "0", "0"],
     ["0.000000001", "0.000000001", "0.000000001"],
@@ -63,7 +63,7 @@ it("an amount keeps every digit, and is read with four that count or two decimal
   );
 });
 
-it("counts and durations are short and never rounded up to what they are not", () => {
+it("counts and durations are shortened and never rounded up", () => {
   expect(
     [0, 1204, 99_999, 128_449, 999_999, 3_219_999, 999_999_999, 17_539_999_999].map(readCount),
   ).toEqual(["0", "1,204", "99,999", "128.4k", "999.9k", "3.21M", "999.99M", "17.53B"]);
@@ -76,7 +76,7 @@ it("counts and durations are short and never rounded up to what they are not", (
   ]);
 });
 
-it("how full a cap is, how long until it begins anew, and what was used last", () => {
+it("shares of a cap, times until a reset and times since the last use are readable", () => {
   const shares = [
     [0n, 100n],
     [799n, 1000n],
@@ -118,7 +118,7 @@ it("how full a cap is, how long until it begins anew, and what was used last", (
   ]);
 });
 
-it("a change knows what it takes back, and two states of an object differ in what somebody changed", () => {
+it("a change can be reversed to its previous values, and two states are compared by the fields that a person changed", () => {
   const before = {
     name: "ci",
     spend_caps: { daily: "5" },
@@ -153,7 +153,7 @@ it("a change knows what it takes back, and two states of an object differ in wha
   ]);
 });
 
-it("an address is read back as it was written, and hostile ones break nothing", () => {
+it("an address is parsed as it was written, and a hostile one does no harm", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), (fields) => {
       const kept = pick(parseSearch(stringifySearch(fields)), ["model", "status"]);
@@ -167,7 +167,7 @@ it("an address is read back as it was written, and hostile ones break nothing", 
   });
 });
 
-it("a spend goes on at its pace: to the end of its time, to its cap, and not at all on its first day", () => {
+it("the spend projection gives the end of the period and the time of the cap, and nothing on the first day", () => {
   const [begin, end] = [new Date("2026-11-01T00:00:00Z"), new Date("2026-12-01T00:00:00Z")];
   const on = (now: string, spent: bigint) => ({ spent, begin, now: new Date(now) });
   const third = on("2026-11-11T00:00:00Z", 10_000_000_001n);
@@ -194,7 +194,7 @@ it("a spend goes on at its pace: to the end of its time, to its cap, and not at 
   );
 });
 
-it("times are read in the zone that was chosen", () => {
+it("times are shown in the chosen time zone", () => {
   const time = new Date("2026-11-23T23:30:05.007Z");
   readIn("utc");
   expect(readTime(time, new Date("2026-11-23T00:00:00Z"))).toBe("23:30:05.007");
@@ -203,7 +203,7 @@ it("times are read in the zone that was chosen", () => {
   readIn("local");
 });
 
-it("a time in a column is short, and says as much of the day as it needs", () => {
+it("a time in a column is short, and shows the day only as needed", () => {
   const now = new Date(2026, 10, 23, 14, 3, 22, 114);
   for (const [time, text] of [
     [new Date(2026, 10, 23, 9, 5, 7, 3), "09:05:07.003"],
@@ -213,7 +213,7 @@ it("a time in a column is short, and says as much of the day as it needs", () =>
     expect(readInColumn(time, now)).toBe(text);
 });
 
-it("the strip above the log is of the filters' time, says what it draws, and nothing that sums do not know", () => {
+it("the chart above the log covers the filtered time, describes its bars, and ignores filters that the sums do not have", () => {
   const now = new Date("2026-11-23T14:03:22Z");
   const day = shapeOf({ key: "key_1" }, now)!;
   expect([day.step, day.starts.length, day.starts.at(-1)]).toEqual([
@@ -253,7 +253,7 @@ it("the strip above the log is of the filters' time, says what it draws, and not
     expect(shapeOf(one, now)).toBeUndefined();
 });
 
-it("a response cache goes through its form unchanged, and is read in words", () => {
+it("a response cache passes through its form unchanged, and is described in words", () => {
   for (const cache of [null, { ttl_seconds: 5_400, charge_percent: 10 }])
     expect(cacheOf(cacheFieldsOf(cache))).toEqual(cache);
   expect(cacheOf({ seconds: 60, percent: "" })).toEqual({ ttl_seconds: 60, charge_percent: 0 });
@@ -263,7 +263,7 @@ it("a response cache goes through its form unchanged, and is read in words", () 
   );
 });
 
-it("each outcome has its sentence", () => {
+it("each outcome has a sentence", () => {
   const attempt = { provider: "acme", outcome: "ok", status: 200, started_ms: 0, duration_ms: 1 };
   const failed = { ...attempt, outcome: "429", status: 429 };
   const row = {
@@ -313,7 +313,7 @@ it("each outcome has its sentence", () => {
   }
 });
 
-it("what was asked and what was sent are compared field by field", () => {
+it("the requested and the sent body are compared field by field", () => {
   const marks = (asked: string | null, sent: string | null) =>
     comparisonOf(asked, sent)?.map(({ field, mark }) => `${field} ${mark}`);
   expect(
@@ -350,7 +350,7 @@ const listOf = (rows: readonly Row[], hasMore = false): Pages<Row> => ({
 });
 const idsOf = ({ pages }: Pages<Row>) => pages.flatMap(({ data }) => data.map(({ id }) => id));
 
-it("rows that come enter a list once and in its order; those behind its end wait for their page", () => {
+it("new rows enter a list once and in order; those beyond its end wait for their page", () => {
   const list = listOf([{ id: "req_05" }, { id: "req_03" }], true);
   const rows = ["req_04", "req_05", "req_09", "req_01"].map((id) => ({ id }));
   expect(idsOf(withNewRows(list, rows))).toEqual(["req_09", "req_05", "req_04", "req_03"]);
@@ -363,7 +363,7 @@ it("rows that come enter a list once and in its order; those behind its end wait
   expect(full.pages[0]!.next_cursor).toBe(idsOf(full).at(-1));
 });
 
-it("a row that changed is as it is now, and leaves a list that it does not fit any more", () => {
+it("a changed row is updated, and leaves a list whose filter it no longer matches", () => {
   const list = listOf([{ id: "task_2", state: "running" }, { id: "task_1" }]);
   const row = { id: "task_2", state: "succeeded" };
   expect(withUpdatedRows(list, [row], () => true).pages[0]!.data[0]).toEqual(row);
@@ -373,7 +373,7 @@ it("a row that changed is as it is now, and leaves a list that it does not fit a
   expect(withUpdatedRows(list, [{ id: "task_3" }], () => true)).toBe(list);
 });
 
-it("a key that refuses every call is not called active", () => {
+it("a key that refuses every call is not shown as active", () => {
   const now = new Date("2026-11-26T08:00:00Z");
   const caps = { daily: "5", weekly: null, monthly: null, total: "20", hard: false };
   const free = { daily: "1", weekly: null, monthly: null, total: "0.000000001" };

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it("the overview has every count of the period that there is something of, exactly", async () => {
+it("the overview shows the exact sum of every count that is not zero", async () => {
   const { data } = world.must(await world.ann.call("GET", "/usage")) as {
     data: Record<string, number>[];
   };
@@ -36,7 +36,7 @@ it("the overview has every count of the period that there is something of, exact
   expect(complaints).toEqual([]);
 });
 
-it("a provider leaves the overview with what it answered alone, and its numbers lead to those calls", async () => {
+it("a selected provider narrows the overview to its own calls, and its numbers link to them", async () => {
   const used = await world.ann.call("GET", "/usage?group_by=provider");
   const { data } = world.must(used) as { data: { provider: string; cost: string }[] };
   const [{ provider, cost }] = data as [(typeof data)[0]];
@@ -59,7 +59,7 @@ it("a provider leaves the overview with what it answered alone, and its numbers 
   expect(complaints).toEqual([]);
 });
 
-it("a call says by whose price its lines are: the one that was kept, today's, or none that is known", async () => {
+it("a call says whether its price lines use the stored price, today's price or none", async () => {
   const { database } = world.gateway;
   const { page, complaints } = ann;
   const price = page.getByRole("table", { name: "Price" });

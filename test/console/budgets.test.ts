@@ -83,7 +83,7 @@ const packed = (files: Iterable<string>): number =>
 
 const first = filesOf(["index.html", "src/pages/sign-in/page.tsx", "src/pages/start/page.tsx"]);
 
-it("the first page loads at most 250 kB, up to Start", () => {
+it("the first page, including Start, loads at most 250 kB", () => {
   expect(packed(first)).toBeGreaterThan(50_000);
   expect(packed(first)).toBeLessThan(firstMax);
 });
@@ -93,14 +93,14 @@ const parts = Object.entries(manifest)
   .map(([name]) => name)
   .filter((name) => !first.has(manifest[name]!.file));
 
-it("the first page loads at most 12 files, and a further page at most 14 more, most of them 4", () => {
+it("the first page loads at most 12 files, and each other page at most 14 more, in the median at most 4", () => {
   expect(first.size).toBeLessThanOrEqual(firstFilesMax);
   const counts = parts.map((name) => filesOf([name]).difference(first).size);
   expect(Math.max(...counts)).toBeLessThanOrEqual(addedFilesMax);
   expect(counts.toSorted((a, b) => a - b)[Math.floor(counts.length / 2)]).toBeLessThanOrEqual(4);
 });
 
-it("each further page adds what it is known to add, and no more", () => {
+it("each other page adds at most its recorded size", () => {
   const sizes = Object.fromEntries(
     parts.map((name) => [
       name.replace("src/", ""),

@@ -31,7 +31,7 @@ const drawn = ({ name, nearest, below, free }: Node): unknown[] => [
   ...below.map(drawn),
 ];
 
-it("what is nearest to its limit comes first in each layer; keys without caps are counted", () => {
+it("the tree lists what is nearest to its limit first in each layer, and counts keys without caps", () => {
   const tree = treeOf({
     workspace: { ...capped("2"), id: "w", name: "w" },
     members: [
@@ -58,7 +58,7 @@ it("what is nearest to its limit comes first in each layer; keys without caps ar
   ]);
 });
 
-it("of keys that are not all read, those without a cap are said to be so many or more", () => {
+it('the number of keys without a cap says "or more" if not all keys were read', () => {
   expect([freeOf(1, false), freeOf(33, false), freeOf(33, true)]).toEqual([
     "1 key without a cap",
     "33 keys without a cap",
@@ -66,7 +66,7 @@ it("of keys that are not all read, those without a cap are said to be so many or
   ]);
 });
 
-it("of several caps of one the nearest comes first; a cap of 0 is reached", () => {
+it("the nearest of several caps comes first, and a cap of 0 counts as reached", () => {
   const two: Capped = {
     ...capped("2"),
     spend_caps: { daily: "4", weekly: null, monthly: "10", total: "0", hard: true },
@@ -85,7 +85,7 @@ it("of several caps of one the nearest comes first; a cap of 0 is reached", () =
   expect(nearest).toBe(100);
 });
 
-it("amounts of the ledger have nine decimals and lose none; an amount is spoken as it is", () => {
+it("ledger amounts have nine exact decimals, and a spoken form in dollars and cents", () => {
   for (const [nano, full, spoken] of [
     [0n, "0.000000000", "0 dollars"],
     [25_500_000_000n, "25.500000000", "25 dollars and 50 cents"],
@@ -100,7 +100,7 @@ it("amounts of the ledger have nine decimals and lose none; an amount is spoken 
   );
 });
 
-it("the ledger's address: unknown kinds are dropped, a late charge leads to its call, a credit to none", () => {
+it("the ledger's address drops unknown kinds; a late charge links to its call, and a credit to none", () => {
   expect(filtersOf({ kind: "constructor", key: "k", other: "1" })).toEqual({ key: "k" });
   const now = Date.parse("2026-11-23T10:00:30Z");
   expect(queryOf({ kind: "charge", period: "24h", member: "m" }, now)).toEqual({

@@ -75,7 +75,7 @@ async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]>
 
 const paths = pagePaths();
 
-it("the list of pages is the console's own", () => {
+it("the tested pages are those of the console", () => {
   expect(paths).toEqual(expect.arrayContaining(["/", "/sign-in", "/requests/$id"]));
 });
 
@@ -99,7 +99,7 @@ it.each(paths)("%s is clean in both schemes, wide and narrow", async (path) => {
   if (isOutside) await close();
 });
 
-it("a page that jumps is noticed", async () => {
+it("a page whose content shifts is detected", async () => {
   const { page } = inside;
   await restOfShifts(page);
   await page.evaluate(
@@ -114,7 +114,7 @@ it("a page that jumps is noticed", async () => {
 });
 
 it.skipIf(!isLong).each(paths.filter((path) => path !== "/sign-in"))(
-  "%s does not jump when its data come late, wide and narrow",
+  "%s does not shift when its data come late, wide and narrow",
   async (path) => {
     const { page, settled, close } = await world.open("root");
     const address = path.includes("$") ? await exampleOf(page, path, settled) : path;

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 
 const searchOf = () => Object.fromEntries(new URL(root.page.url()).searchParams);
 
-it("what is written in the log's filters counts with the next choice, and Clear takes it away, sent or not", async () => {
+it("typed text in the log's filters is applied with the next choice, and Clear removes it", async () => {
   const { page, complaints } = root;
   await arrive(root, "/requests");
   const model = page.getByRole("textbox", { name: "Model" });
@@ -34,7 +34,7 @@ it("what is written in the log's filters counts with the next choice, and Clear 
   expect(complaints).toEqual([]);
 });
 
-it("the same holds for keys and for the audit log", async () => {
+it("typed text in the filters of keys and audit log is applied and cleared in the same way", async () => {
   const { page, complaints } = root;
   await arrive(root, "/keys");
   await page.getByRole("textbox", { name: "Name or last four" }).fill("calls");
@@ -58,7 +58,7 @@ it.each([
   ["/settings/audit", "period=7d"],
   ["/tasks", "provider=none"],
   ["/models", "kind=text"],
-])("Clear is on %s where a filter is set, and nowhere else", async (path, set) => {
+])("Clear is shown on %s only if a filter is set", async (path, set) => {
   const { page, settled, complaints } = root;
   const clear = page.getByRole("button", { name: "Clear" });
   await arrive(root, path);
@@ -72,7 +72,7 @@ it.each([
   expect(complaints).toEqual([]);
 });
 
-it("on a phone what is written is sent with the button that shows the list", async () => {
+it("on a phone typed text is applied with the button that shows the list", async () => {
   const { page, complaints } = root;
   await page.setViewportSize({ width: 390, height: 800 });
   await arrive(root, "/requests");

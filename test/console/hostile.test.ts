@@ -101,7 +101,7 @@ function writers(key: string): Readonly<Record<string, Write>> {
   };
 }
 
-it("whatever is written is taken, or refused as a mistake of who wrote it", async () => {
+it("hostile text is accepted or refused as the caller's mistake, and never causes a server error", async () => {
   const { id, key } = await world.keyOf(world.ann, world.home.id);
   keyId = id;
   const taken: Record<string, number> = {};
@@ -126,7 +126,7 @@ it("whatever is written is taken, or refused as a mistake of who wrote it", asyn
   expect(taken["prompt, end user and tag of a call"]).toBeGreaterThan(valid / 2);
 });
 
-it("each page shows them as text: nothing runs, nothing is loaded, nothing is complained of", async () => {
+it("each page shows hostile text as text: nothing runs, nothing is loaded, and the browser has no complaints", async () => {
   const { page, complaints, settled, close } = await world.open("root");
   const wrong: object[] = [];
   for (const path of inForm(listing, pagePaths())) {
@@ -149,7 +149,7 @@ it("each page shows them as text: nothing runs, nothing is loaded, nothing is co
   await close();
 });
 
-it("the list of keys and a failed call show every sign of them", async () => {
+it("the list of keys and a failed call show every character of hostile text", async () => {
   const visit = await world.open("ann");
   const { page, complaints, close } = visit;
   for (const text of [hostile[0]!, hostile[2]!, hostile[31]!, "\u202Efdp.exe"]) {

@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it("a bar is read where a model with a dot in its name had no calls", async () => {
+it("a chart's tooltip works for an hour in which a model with a dot in its name had no calls", async () => {
   const { page, complaints } = root;
   await arrive(root, "/overview?period=24h&metric=requests");
   const chart = page.locator(".recharts-wrapper").first();
@@ -54,7 +54,7 @@ it("a bar is read where a model with a dot in its name had no calls", async () =
   expect(complaints).toEqual([]);
 });
 
-it("a call and a key say which workspace they are of, and a call which key it was", async () => {
+it("a call and a key show their workspace, and a call shows its key", async () => {
   const { page, complaints } = root;
   const end = key.key.slice(-4);
   await arrive(root, `/requests/${call}`);
@@ -74,7 +74,7 @@ it("a call and a key say which workspace they are of, and a call which key it wa
   expect(complaints).toEqual([]);
 });
 
-it("from the overview a key is opened with the same period, and its numbers lead to its calls", async () => {
+it("a key opens from the overview with the same period, and its numbers link to its calls", async () => {
   const { page, complaints } = root;
   const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   await arrive(root, `/overview?ws=${world.home.id}&from=${from}T00:00:00Z`);
@@ -96,7 +96,7 @@ it("from the overview a key is opened with the same period, and its numbers lead
   expect(complaints).toEqual([]);
 });
 
-it("a callback that did not arrive is found by its state, leads to its task, and is sent at once though it waits", async () => {
+it("an undelivered callback is found by its status, links to its task, and can be sent again at once", async () => {
   const { page, complaints } = root;
   const task = await world.video(key.key, { webhook_url: "https://127.0.0.1:9/hook" });
   await arrive(root, `/settings/callbacks?ws=${world.home.id}&status=pending`);
@@ -113,7 +113,7 @@ it("a callback that did not arrive is found by its state, leads to its task, and
   expect(complaints).toEqual([]);
 });
 
-it("tries that met the same are told once, with how many they were", () => {
+it("equal attempt results in a row are shown once, with their number", () => {
   const met = (...all: (number | string | null)[]) =>
     attemptResults(
       all.map((one) => ({
@@ -126,7 +126,7 @@ it("tries that met the same are told once, with how many they were", () => {
   expect(met(null)).toEqual(["no answer"]);
 });
 
-it("an address with a workspace that is gone says so, and leads to what there is", async () => {
+it("an address with an unknown workspace says so, and links to existing ones", async () => {
   const { page, complaints } = root;
   await arrive(root, "/overview?ws=ws_gone&period=30d");
   const line = page.getByText("The workspace of this address, ws_gone, does not exist");
@@ -137,7 +137,7 @@ it("an address with a workspace that is gone says so, and leads to what there is
   expect(complaints).toEqual([]);
 });
 
-it("on a phone an amount of a list says that it is USD, and of what time", async () => {
+it("on a phone an amount in a list shows that it is USD, and its period", async () => {
   const { page, complaints } = root;
   await page.setViewportSize({ width: 390, height: 800 });
   await arrive(root, `/requests?ws=${world.home.id}&status=succeeded`);
@@ -164,7 +164,7 @@ it("on a phone an amount of a list says that it is USD, and of what time", async
   expect(complaints).toEqual([]);
 });
 
-it("the palette leads to a provider by its name, and to a task and a key by its id", async () => {
+it("the palette finds a provider by name, and a task and a key by id", async () => {
   const { page, complaints, settled } = root;
   const task = await world.video(key.key);
   await arrive(root, "/start");
@@ -182,7 +182,7 @@ it("the palette leads to a provider by its name, and to a task and a key by its 
   expect(complaints).toEqual([]);
 });
 
-it("a file says in its name what it has, of which workspace and of when", async () => {
+it("a downloaded file's name has its content, workspace and period", async () => {
   expect(
     [
       {
@@ -221,7 +221,7 @@ it("a file says in its name what it has, of which workspace and of when", async 
   expect(complaints).toEqual([]);
 });
 
-it("where the days of a key's use could not be read, its page says so", async () => {
+it("a key's page says when the daily usage could not be read", async () => {
   const { page, settled, complaints } = root;
   await page.route(/usage\?.*granularity=day/, (route) =>
     route.fulfill({
@@ -240,7 +240,7 @@ it("where the days of a key's use could not be read, its page says so", async ()
   expect(complaints.splice(0).filter((one) => !one.includes("a status of 400"))).toEqual([]);
 });
 
-it("where the database is away a page says where the reason is found", async () => {
+it("during a database outage a page says where to find the reason", async () => {
   const { page, settled, complaints } = root;
   const error = { code: "database_unavailable", message: "Sessions cannot be checked now." };
   const body = JSON.stringify({ error });
@@ -260,7 +260,7 @@ it("where the database is away a page says where the reason is found", async () 
   expect(others).toEqual([]);
 });
 
-it("the calls of a time lead to what they cost, and not where the overview cannot be narrowed as they are", async () => {
+it("the log's period links to its cost, unless the overview lacks the log's filters", async () => {
   const { page, complaints } = root;
   const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   const cost = page.getByRole("link", { name: "Cost of these calls" });
@@ -280,7 +280,7 @@ it("the calls of a time lead to what they cost, and not where the overview canno
   expect(complaints).toEqual([]);
 });
 
-it("a model is found by an address whose slash is encoded", async () => {
+it("a model is found by an address with an encoded slash", async () => {
   const { page, complaints } = root;
   await arrive(root, "/models/vendor%2Fmodel-1.5");
   await page.getByRole("heading", { level: 1, name: "vendor/model-1.5", exact: true }).waitFor();
@@ -288,7 +288,7 @@ it("a model is found by an address whose slash is encoded", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("the history of a key says where it is cut, and leads to all changes", async () => {
+it("a key's history says where it is cut, and links to all changes", async () => {
   const { page, complaints } = root;
   await page.route("**/admin/v1/audit?*limit=50*", async (route) => {
     const response = await route.fetch();

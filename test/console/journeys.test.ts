@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it("a member makes a key, copies a call, sends it, sees the mark turn and opens what became of it", async () => {
+it("a member creates a key, copies a call, sends it, sees it arrive and opens it", async () => {
   const { page, complaints, close } = await world.open("mem");
   // Our own policy lets no page read the clipboard, so the test records what is written.
   await page.addInitScript(
@@ -71,7 +71,7 @@ describe("a call that failed", () => {
   });
 
   it.skipIf(!isLong)(
-    "is found by its filter, explained in a sentence, and its address shows it again",
+    "is found by a filter, is explained in a sentence, and can be opened by its address",
     async () => {
       const { page, complaints, close } = await world.open("ann");
       await page.goto("/requests");
@@ -94,7 +94,7 @@ describe("a call that failed", () => {
     },
   );
 
-  it("is not there for people of another workspace, by its address neither", async () => {
+  it("is not found by members of another workspace, not even by its address", async () => {
     const { page, settled, complaints, close } = await world.open("bob");
     await page.goto("/requests");
     await page.getByText("No calls yet.").waitFor();
@@ -106,7 +106,7 @@ describe("a call that failed", () => {
 });
 
 it.skipIf(!isLong)(
-  "a period and a member in the address show what is of them, and survive a reload",
+  "a period and a member in the address filter the log, and survive a reload",
   async () => {
     const { page, complaints, close } = await world.open("ann");
     const { key } = await world.keyOf(world.ann, world.home.id);
@@ -127,7 +127,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it("text of callers stays text: markup in a name of a key and of a model runs nothing", async () => {
+it("markup in the name of a key or a model is shown as text and runs nothing", async () => {
   const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
   const made = await world.ann.call("POST", "/keys", {
     workspace_id: world.home.id,
@@ -153,7 +153,7 @@ it("text of callers stays text: markup in a name of a key and of a model runs no
   await close();
 });
 
-it.skipIf(!isLong)("a member sees what the own keys did, and no more", async () => {
+it.skipIf(!isLong)("a member sees the calls of their own keys only", async () => {
   const { key } = await world.keyOf(world.ann, world.home.id);
   const foreign = await world.chat(key);
   const { page, close } = await world.open("mem");
@@ -165,7 +165,7 @@ it.skipIf(!isLong)("a member sees what the own keys did, and no more", async () 
   await close();
 });
 
-it.skipIf(!isLong)("an administrator sees the gateways that serve; others do not", async () => {
+it.skipIf(!isLong)("an administrator sees the running gateways; others do not", async () => {
   const admin = await world.open("root");
   await admin.page.goto("/settings/gateways");
   await admin.page.getByRole("cell", { name: "serving" }).waitFor();
@@ -178,7 +178,7 @@ it.skipIf(!isLong)("an administrator sees the gateways that serve; others do not
   await member.close();
 });
 
-it("what a workspace keeps of a call is shown on its page as text, and filled in when it is sent again", async () => {
+it("the kept body of a call is shown as text, and filled in when the call is sent again", async () => {
   const { page, complaints, close } = await world.open("mem");
   const markup = "<img src=x onerror=alert(1)>";
   world.must(await world.ann.call("PATCH", `/workspaces/${world.home.id}`, { keep_bodies: "all" }));

@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 const pathOf = (page: { url(): string }): string => new URL(page.url()).pathname;
 
-it("the palette leads to a page, to a key by its name, and to a call by its id, without a mouse", async () => {
+it("the palette opens a page, a key by name and a call by id, without a mouse", async () => {
   const { page, complaints, settled, close } = await world.open("mem");
   await page.goto("/start");
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -47,7 +47,7 @@ it("the palette leads to a page, to a key by its name, and to a call by its id, 
   await close();
 });
 
-it("a page that comes late takes the focus, but not from the palette that was opened meanwhile", async () => {
+it("a page that loads late takes the focus, but not from a palette opened in the meantime", async () => {
   const { page, settled, close } = await world.open("mem");
   await page.goto("/start");
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -83,7 +83,7 @@ it("a page that comes late takes the focus, but not from the palette that was op
 });
 
 it.skipIf(!isLong)(
-  "letters after g lead to pages, / to the first filter, ? lists them; while somebody types they are letters",
+  "g and a letter open pages, / the first filter and ? the list of shortcuts; in a text field they are plain letters",
   async () => {
     const { page, complaints, settled, close } = await world.open("mem");
     await page.goto("/start");

@@ -11,7 +11,7 @@ const row = (model: string | null, cost: string, requests = 1, errors = 0) => ({
   errors,
 });
 
-it("the rows of a key's steps are one for each model, the dearest first, and all others last", () => {
+it("usage rows are summed by model, dearest first, with all others last", () => {
   const others = { ...row(null, "9", 7, 3), other: true };
   const rows = [
     row("a", "0.000000001"),
@@ -30,7 +30,7 @@ it("the rows of a key's steps are one for each model, the dearest first, and all
   expect(byModel([])).toEqual([]);
 });
 
-it("an amount is written as it was read, to the nano-dollar", () => {
+it("an amount is written and read without loss, to the nano-dollar", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (nano) => {
       expect(parseUsd(usdText(nano))).toBe(nano);

@@ -29,7 +29,7 @@ async function show(path: string): Promise<void> {
 }
 
 it.each(isLong ? pagePaths().filter((path) => !outside.has(path)) : main)(
-  "%s is walked by Tab in the order of reading, with the focus in sight, and nothing is left out or holds it",
+  "%s can be walked by Tab in reading order, with a visible focus, without gaps or traps",
   async (path) => {
     await show(path);
     const walk = await walkByTab(inside.page);
@@ -55,7 +55,7 @@ const openers = [
 ] as const;
 
 it.each(inForm<readonly (typeof openers)[number][]>(openers.slice(0, 1), openers))(
-  "the dialog of %s keeps the focus, and gives it back to %s",
+  "the dialog of %s keeps the focus, and returns it to %s",
   async (path, name) => {
     await show(path);
     const { page, settled } = inside;
@@ -83,7 +83,7 @@ it.each(inForm<readonly (typeof openers)[number][]>(openers.slice(0, 1), openers
   },
 );
 
-it("the form of a new provider begins in its first field, and offers nothing before it is asked", async () => {
+it("the form of a new provider focuses its first field, and opens no list by itself", async () => {
   await show("/providers");
   const { page, settled } = inside;
   await page.getByRole("button", { name: "Add provider" }).first().click();
@@ -113,7 +113,7 @@ const drawnWith = [
 ] as const;
 
 it.each(inForm<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), drawnWith))(
-  "what opened the dialog that is drawn with it has the focus back: %s %s",
+  "a dialog that is rendered with its opener returns the focus: %s %s",
   async (path, name) => {
     const { page, settled } = inside;
     await arrive(inside, path === "/keys" ? path : `${path}?ws=${world.home.id}`);
@@ -131,7 +131,7 @@ it.each(inForm<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), dra
   },
 );
 
-it("the palette gives the focus back to the field that somebody was in", async () => {
+it("the palette returns the focus to the field that had it", async () => {
   const { page } = inside;
   await arrive(inside, "/keys");
   await page.getByRole("textbox", { name: "Name or last four" }).fill("ab");
@@ -147,7 +147,7 @@ it("the palette gives the focus back to the field that somebody was in", async (
     .toContain("abc");
 });
 
-it("a button keeps the focus while what it sends is under way, and after it", async () => {
+it("a button keeps the focus while its request is in flight, and afterwards", async () => {
   const { page, complaints } = inside;
   await show("/keys/$id");
   const names = [

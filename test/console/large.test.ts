@@ -141,7 +141,7 @@ describe.skipIf(!isLong)("a large installation", () => {
   afterAll(() => world.close());
 
   it(
-    "each list and each chart of each page is answered within 300 ms",
+    "answers each list and each chart of each page within 300 ms",
     { timeout: 1_200_000 },
     async () => {
       const addresses = await asked();
@@ -184,7 +184,7 @@ describe.skipIf(!isLong)("a large installation", () => {
   );
 
   it.each(["/requests", "/tasks", "/tasks?view=table", "/keys", "/models", "/settings/audit"])(
-    "%s is scrolled through a thousand rows and back without a blank place or a jump",
+    "scrolls %s through a thousand rows and back without blank areas or jumps",
     { timeout: 120_000 },
     async (address) => {
       const { page, settled, close } = await world.open("root");

@@ -44,7 +44,7 @@ const toTop = (page: Page) => page.evaluate("scrollTo(0, 0)");
 const heightOf = (page: Page) => page.evaluate<number>("document.body.scrollHeight");
 const linkTo = (page: Page, id: string) => page.locator(`a[href*="${id}"]`);
 
-it("a next page of balances that was asked for comes, though numbers change meanwhile", async () => {
+it("a requested next page of balances is shown although the numbers change in the meantime", async () => {
   const { page, close } = await world.open("root");
   const stream = await toldStream(page);
   const next = await held(page, nextAt("/balances"));
@@ -62,7 +62,7 @@ it("a next page of balances that was asked for comes, though numbers change mean
   await close();
 });
 
-it("what is pressed while a list is read again is done after it", async () => {
+it("a click while a list is being read again takes effect afterwards", async () => {
   const { page, close } = await world.open("root");
   const stream = await toldStream(page);
   await page.goto("/money");
@@ -78,7 +78,7 @@ it("what is pressed while a list is read again is done after it", async () => {
   await close();
 });
 
-it("a slow answer is waited for, however often there is something new", async () => {
+it("a slow answer is awaited and not requested again, however many changes are reported", async () => {
   const { page, close } = await world.open("ann");
   await page.clock.install();
   const stream = await toldStream(page);
@@ -100,7 +100,7 @@ it("a slow answer is waited for, however often there is something new", async ()
   await close();
 });
 
-it("a call that comes while the next page is read stays in the log", async () => {
+it("a call that arrives while the next page is being read stays in the log", async () => {
   const { id: keyId } = await world.keyOf(world.mem, world.home.id);
   await writeCalls(150, keyId);
   const { page, close } = await world.open("mem");
@@ -123,7 +123,7 @@ it("a call that comes while the next page is read stays in the log", async () =>
   await close();
 });
 
-it("a task that ends while the gallery is read again does not run once more", async () => {
+it("a task that ends while the gallery is being read again is not shown as running", async () => {
   const { key } = await world.keyOf(world.mem, world.home.id);
   const id = await world.video(key);
   const { page, settled, close } = await world.open("mem");
@@ -147,7 +147,7 @@ it("a task that ends while the gallery is read again does not run once more", as
   await close();
 });
 
-it("calls that wait for their reader are those of the list that they came to", async () => {
+it("waiting new calls belong to the list that they arrived in", async () => {
   const { id: keyId } = await world.keyOf(world.mem, world.home.id);
   await writeCalls(80, keyId);
   const { page, close } = await world.open("root");
@@ -176,7 +176,7 @@ it("calls that wait for their reader are those of the list that they came to", a
   await close();
 });
 
-it("the log beside a call that is still under way has what its filters say", async () => {
+it("the log beside an unfinished call follows its own filters", async () => {
   const one = await world.keyOf(world.mem, world.home.id);
   const other = await world.keyOf(world.mem, world.home.id);
   await writeCalls(3, one.id);
@@ -202,7 +202,7 @@ const paged: readonly (readonly [of: string, path: string, address: () => string
 ];
 
 it.each(inForm(paged.slice(0, 1), paged))(
-  "a next page of %s that is refused is asked for once, said, and tried again",
+  "a next page of %s that is refused is requested once, reported, and can be tried again",
   async (_of, path, address) => {
     const { id: keyId } = await world.keyOf(world.mem, world.home.id);
     await writeCalls(150, keyId);

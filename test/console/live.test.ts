@@ -101,7 +101,7 @@ async function writeRows(
 }
 
 it.skipIf(!isLong)(
-  "rows wait behind their number while somebody reads further down, and too many at once are only counted",
+  "new rows wait behind a count while the reader is further down, and too many are only counted",
   async () => {
     const { id: keyId } = await world.keyOf(world.mem, world.home.id);
     await writeRows(80, keyId);
@@ -154,7 +154,7 @@ async function ownTime(page: Page): Promise<(ms: number) => Promise<void>> {
   };
 }
 
-it("pages ask once for what they show, nothing in an idle minute or while nobody looks, and once when one is back", async () => {
+it("pages request their data once, nothing while idle or hidden, and once when shown again", async () => {
   const { gateway, mem, home } = world;
   const { key, id: keyId } = await world.keyOf(mem, home.id);
   const call = async () => {
@@ -203,7 +203,7 @@ it("pages ask once for what they show, nothing in an idle minute or while nobody
   }
 });
 
-it("no page asks again and again: what changes comes by its one stream", () => {
+it("no page polls: changes come by its one stream", () => {
   const folder = join(import.meta.dirname, "../../console/src");
   const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     /\.tsx?$/.test(name),
@@ -231,7 +231,7 @@ function askingOf(page: Page, path: string): () => number {
   return () => count;
 }
 
-it("providers, gateways and the check of the ledger follow what others do", async () => {
+it("providers, gateways and the ledger check show changes made by others", async () => {
   const { root, must, gateway } = world;
   const { page, complaints, close } = await world.open("root");
   const asked = askingOf(page, "/providers");
@@ -283,7 +283,7 @@ function askingSince(page: Page): () => { all: number; usage: number } {
   };
 }
 
-it("a page that nobody sees follows nothing, and catches up when it is seen again", async () => {
+it("a hidden page follows no stream, and catches up when it is shown again", async () => {
   const { gateway, mem, home } = world;
   const { key } = await world.keyOf(mem, home.id);
   const query = vi.spyOn(gateway.database, "query");
@@ -306,7 +306,7 @@ it("a page that nobody sees follows nothing, and catches up when it is seen agai
   await close();
 });
 
-it("a gateway that is restarted under a live page loses no row and doubles none", async () => {
+it("a restart of the gateway under a live page loses no row and doubles none", async () => {
   const { gateway, mem, home } = world;
   const { id: keyId } = await world.keyOf(mem, home.id);
   const { key } = await world.keyOf(mem, home.id);

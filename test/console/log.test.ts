@@ -84,7 +84,7 @@ afterAll(async () => {
 const param = (page: Page, name: string) => new URL(page.url()).searchParams.get(name);
 const opened = (page: Page) => page.getByRole("complementary", { name: /^Request / });
 
-it("a row opens beside its list, keys go on to the next and back, Escape closes it, Enter opens its page", async () => {
+it("a row opens beside the list, keys move to the next and previous row, Escape closes it, and Enter opens its page", async () => {
   const { page, settled, complaints } = root;
   await arrive(root, `/requests?key=${key.id}`);
   const row = page.getByRole("row").filter({ hasText: "hook_refused" });
@@ -117,7 +117,7 @@ it("a row opens beside its list, keys go on to the next and back, Escape closes 
   expect(complaints).toEqual([]);
 });
 
-it("a call's quantities and counts are in groups, each under its name, and none of them is left out", async () => {
+it("a call shows all its quantities and counts, each in its named group", async () => {
   const { page, complaints } = root;
   await arrive(root, `/requests/${calls.dear}`);
   const rowOf = (table: string, name: string) =>
@@ -128,7 +128,7 @@ it("a call's quantities and counts are in groups, each under its name, and none 
   expect(complaints).toEqual([]);
 });
 
-it("j and k go from row to row, l follows what is new, and none of them while somebody writes or they are off", async () => {
+it("j and k move between rows and l turns Live on, but not in a text field or when shortcuts are off", async () => {
   const { page, settled } = root;
   await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("row").nth(1).waitFor();
@@ -158,7 +158,7 @@ it("j and k go from row to row, l follows what is new, and none of them while so
   await page.evaluate("localStorage.clear()");
 });
 
-it("calls over time are drawn above the list, and a part of them is chosen by keys and by a stroke", async () => {
+it("a chart of calls over time is shown above the list, and a range is selected by keys or by dragging", async () => {
   const { page, settled } = root;
   await arrive(root, `/requests?key=${key.id}&period=24h`);
   const strip = page.getByRole("slider");
@@ -191,7 +191,7 @@ it("calls over time are drawn above the list, and a part of them is chosen by ke
   expect(await strip.count()).toBe(0);
 });
 
-it("the dearest call stands first, of a period that has an end", async () => {
+it("sorting by cost shows the dearest call first, in a period with an end", async () => {
   const { page } = root;
   await arrive(root, `/requests?key=${key.id}`);
   await page.getByRole("combobox", { name: "Order" }).click();
@@ -207,7 +207,7 @@ it("the dearest call stands first, of a period that has an end", async () => {
   expect(await page.getByRole("button", { name: "Live" }).isDisabled()).toBe(true);
 });
 
-it("a page says what a hook refused and with which code, and what came from the cache", async () => {
+it("a call's page shows a hook's refusal with its code, and an answer from the cache", async () => {
   const { page, complaints } = root;
   await arrive(root, `/requests/${calls.refused}`);
   const hooks = page.getByRole("table", { name: "Hooks" });
@@ -223,7 +223,7 @@ it("a page says what a hook refused and with which code, and what came from the 
   expect(complaints).toEqual([]);
 });
 
-it("hooks are listed for who runs the gateway, with their last failure, and for nobody else", async () => {
+it("hooks are listed with their last failure for organization admins only", async () => {
   const { page, settled, complaints } = root;
   const read = () => world.root.call("GET", "/hooks");
   const listed = await eventually(async () => {
@@ -250,7 +250,7 @@ it("hooks are listed for who runs the gateway, with their last failure, and for 
   expect(complaints).toEqual([]);
 });
 
-it("of many keys one is found by what is typed, and the chosen one keeps its name", async () => {
+it("a key among many is found by typing, and the selected key shows its name", async () => {
   const { page } = root;
   const { database } = world.gateway;
   const old = await world.ann.call("POST", "/keys", {
@@ -277,7 +277,7 @@ it("of many keys one is found by what is typed, and the chosen one keeps its nam
   await expect.poll(() => field.inputValue(), patiently).toMatch(/^oldest \(\.\.\./);
 });
 
-it("what an address says and no page can read is named once, and left out", async () => {
+it("unreadable parts of an address are reported once and ignored", async () => {
   const { page } = root;
   await page.goto("/requests?cost=much&colour=blue&status=failed");
   const line = page.getByText("The page cannot read these parts of the address");
@@ -292,7 +292,7 @@ it("what an address says and no page can read is named once, and left out", asyn
   expect(await line.count()).toBe(0);
 });
 
-it("usage is shown by tag, each value leads to its calls and to a page of its own", async () => {
+it("usage is shown by tag, and each value links to its calls and to its own overview", async () => {
   const { page, settled, complaints } = root;
   await foldUsage(world.gateway.database, undefined, ["team"]);
   await arrive(root, "/overview?period=24h");
@@ -319,7 +319,7 @@ it("usage is shown by tag, each value leads to its calls and to a page of its ow
   expect(complaints).toEqual([]);
 });
 
-it("on a phone the list comes first, its filters behind a button, and a row leads to its page", async () => {
+it("on a phone the list comes first, filters are behind a button, and a row opens its page", async () => {
   const { page, settled } = await world.open("ann", { width: 390, scheme: "dark" });
   await page.goto(`/requests?key=${key.id}`);
   await page.getByRole("button", { name: "Filters: 1 set" }).click();
@@ -336,7 +336,7 @@ it("on a phone the list comes first, its filters behind a button, and a row lead
   await page.close();
 });
 
-it("a new key has limits and a cache from the start, where its maker wants them", async () => {
+it("a new key can have limits and a cache from the start", async () => {
   const { page, settled, complaints } = root;
   await arrive(root, `/keys?ws=${world.home.id}&new=1`);
   const dialog = page.getByRole("dialog", { name: "New key" });
@@ -356,7 +356,7 @@ it("a new key has limits and a cache from the start, where its maker wants them"
   expect(complaints).toEqual([]);
 });
 
-it("a key's cache is set in its form and said on its page; its owner may switch it off, and no more", async () => {
+it("a key's cache is set in its form and shown on its page; its owner may only switch it off", async () => {
   const { page, complaints } = root;
   const made = await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "memo" });
   const { id } = world.must(made);

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it("the switch finds each of them, and settings list them all", async () => {
+it("the workspace menu finds each workspace, and settings list them all", async () => {
   const { page, settled, complaints } = root;
   await page.goto("/settings/workspaces");
   const rows = page.getByRole("table", { name: "Workspaces" }).getByRole("row");
@@ -46,7 +46,7 @@ it("the switch finds each of them, and settings list them all", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("on a phone, where the switch is in the menu, a page says which workspace it is about", async () => {
+it("on a phone, where the workspace menu is hidden, a page names its workspace", async () => {
   const phone = await world.open("root", { width: 390 });
   const { page, complaints, close } = phone;
   const line = page.getByText("Workspace: ");
@@ -64,14 +64,14 @@ it("on a phone, where the switch is in the menu, a page says which workspace it 
   await close();
 });
 
-it("a page about one workspace is about the oldest where the address names none", async () => {
+it("a page about one workspace shows the oldest one if the address names none", async () => {
   const { page } = root;
   await arrive(root, "/settings/members");
   const title = page.getByRole("heading", { level: 1, name: /^Members of / });
   await expect.poll(() => title.innerText()).toBe(`Members of ${oldest}`);
 });
 
-it("balances are asked for together, 25 at a time, and all of them can be shown", async () => {
+it("balances are requested 25 at a time, and all of them can be shown", async () => {
   const { page, settled } = root;
   const asked = new Set<string>();
   page.on("request", (request) => {
@@ -93,7 +93,7 @@ it("balances are asked for together, 25 at a time, and all of them can be shown"
   await page.getByRole("link", { name: oldest, exact: true }).waitFor();
 });
 
-it("one of the oldest of many organizations can be changed, and can get a workspace", async () => {
+it("an organization among many, one of the oldest, can be changed and can get a workspace", async () => {
   const { page } = root;
   const [first] = await world.gateway.database.query<{ id: string; name: string }>(
     "select id, name from organizations order by id offset 1 limit 1",
@@ -121,7 +121,7 @@ it("one of the oldest of many organizations can be changed, and can get a worksp
   expect(found).toHaveLength(1);
 });
 
-it("a token that is older than a hundred revoked ones is shown, and revoked", async () => {
+it("a token older than a hundred revoked ones is shown and can be revoked", async () => {
   const { page } = root;
   const { database } = world.gateway;
   await database.query(

@@ -32,7 +32,7 @@ async function nameOfHome(): Promise<string> {
   return home["name"] as string;
 }
 
-it("numbers of one period or workspace are never shown as those of another one", async () => {
+it("numbers of one period or workspace are never shown under another", async () => {
   const { key } = await world.keyOf(world.mem, world.home.id);
   await world.chat(key);
   const { page, close } = await world.open("root");
@@ -48,7 +48,7 @@ it("numbers of one period or workspace are never shown as those of another one",
   await close();
 });
 
-it("members of one workspace are never listed as those of another one", async () => {
+it("members of one workspace are never listed under another", async () => {
   const { page, close } = await world.open("root");
   await page.goto(`/settings/members?ws=${world.home.id}`);
   const remove = page.getByRole("button", { name: /^Remove / });
@@ -63,7 +63,7 @@ it("members of one workspace are never listed as those of another one", async ()
   await close();
 });
 
-it("credit is never asked for one workspace and added to another one", async () => {
+it("credit entered for one workspace is never added to another", async () => {
   const { page, close } = await world.open("root");
   await page.goto(`/money?ws=${other}`);
   await page.getByRole("button", { name: "Add credit" }).waitFor();
@@ -79,7 +79,7 @@ it("credit is never asked for one workspace and added to another one", async () 
   await close();
 });
 
-it("a key for a member is not asked for in a workspace that they are not in", async () => {
+it("a key for a member is not created in a workspace without that member", async () => {
   const { page, close } = await world.open("root");
   await page.goto("/keys?new=1");
   const dialog = page.getByRole("dialog");
@@ -99,7 +99,7 @@ it("a key for a member is not asked for in a workspace that they are not in", as
   await close();
 });
 
-it("Undo after a change that was saved over another one gives back the other one", async () => {
+it("Undo after a change that was saved over another person's change restores that person's value", async () => {
   const { root, must } = world;
   const { page, close } = await world.open("root");
   const path = `/workspaces/${other}`;
@@ -120,7 +120,7 @@ async function comeBack(page: Page): Promise<void> {
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))");
 }
 
-it("a provider that somebody else changed while a form of it was written in is not saved over", async () => {
+it("a form does not overwrite a provider that another user changed in the meantime", async () => {
   const { root, must } = world;
   must(await root.call("POST", "/providers", providerBody("written", "https://8.8.8.8")));
   const { page, close } = await world.open("root");
@@ -140,7 +140,7 @@ it("a provider that somebody else changed while a form of it was written in is n
   await close();
 });
 
-it("the prices that are shown before a list is taken over are those of that list", async () => {
+it("the prices shown before a catalogue is applied are those of the selected file", async () => {
   const { page, settled, close } = await world.open("root");
   const letGo: (() => Promise<void>)[] = [];
   await page.route(atPath("/catalog"), async (route) => {
@@ -169,7 +169,7 @@ it("the prices that are shown before a list is taken over are those of that list
   await close();
 });
 
-it("who signs in in another tab does not go on in the page of somebody else", async () => {
+it("a sign-in as another user in another tab reloads the page for that user", async () => {
   const { page, close } = await world.open("nobody");
   const signIn = (cookie: string) =>
     page.context().addCookies(
@@ -190,7 +190,7 @@ it("who signs in in another tab does not go on in the page of somebody else", as
   await close();
 });
 
-it("a gateway that serves is not called silent where the browser's clock is wrong", async () => {
+it("a running gateway is not shown as silent if the browser's clock is wrong", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install({ time: Date.now() + 600_000 });
   await page.goto("/settings/gateways");
@@ -200,7 +200,7 @@ it("a gateway that serves is not called silent where the browser's clock is wron
   await close();
 });
 
-it("a first call that comes while the page reads whether there was one is shown", async () => {
+it("a first call that arrives while the page reads whether there was one is shown", async () => {
   const { key, id } = await world.keyOf(world.mem, world.home.id);
   const { page, close } = await world.open("mem");
   const stream = await toldStream(page);
@@ -220,7 +220,7 @@ it("a first call that comes while the page reads whether there was one is shown"
 
 // In the short form the next test covers it, for the page's first answer.
 it.runIf(isLong)(
-  "the state of providers is read again where it changed while an older answer was under way",
+  "the state of providers is read again if it changed during an older request",
   async () => {
     const { page, close } = await world.open("root");
     const stream = await toldStream(page);
@@ -242,7 +242,7 @@ it.runIf(isLong)(
   },
 );
 
-it("the state of providers is read again where it changed while the page's first answer was under way", async () => {
+it("the state of providers is read again if it changed during the page's first request", async () => {
   const { page, close } = await world.open("root");
   const stream = await toldStream(page);
   const first = await held(page, atPath("/providers"));
@@ -258,7 +258,7 @@ it("the state of providers is read again where it changed while the page's first
 });
 
 it.each(inForm(["/join#token"], ["/join#token", "/reset#token"]))(
-  "%s says that the gateway is in trouble, and not that the link is used",
+  "%s reports an error of the gateway as such, and not as a used link",
   async (address) => {
     const { page, close } = await world.open("nobody");
     await page.route(/\/auth\/(?:invitations|password-resets)\/read$/, (route) =>
@@ -277,7 +277,7 @@ it.each(inForm(["/join#token"], ["/join#token", "/reset#token"]))(
   },
 );
 
-it("a list that is open past midnight says of which day its rows are, also after the computer slept", async () => {
+it("a list that stays open past midnight shows the day of its rows, also after the computer slept", async () => {
   const { key } = await world.keyOf(world.root, world.home.id);
   const call = await world.chat(key);
   const task = await world.video(key);

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 /** The tests change nothing, so each person sees all pages in one window. */
 const windows: Partial<Record<"root" | "mem" | "bob", Promise<Visit>>> = {};
 
-it("without a provider Start leads an organization admin to the form that adds one", async () => {
+it("without a provider, Start leads an organization admin to the form that adds one", async () => {
   await world.keyOf(world.root, world.home.id);
   const { page, complaints } = await (windows.root = world.open("root"));
   await page.goto("/start");
@@ -26,7 +26,7 @@ it("without a provider Start leads an organization admin to the form that adds o
   expect(complaints).toEqual([]);
 });
 
-it("a member without a model to call is told whom to ask", async () => {
+it("a member without a callable model is told whom to ask", async () => {
   await world.keyOf(world.mem, world.home.id);
   const { page } = await (windows.mem = world.open("mem"));
   await page.goto("/start");
@@ -45,14 +45,14 @@ it.each([
   ["bob", "/requests", "This list will show each call of a key"],
   ["bob", "/tasks", "images and videos of the gateway, finished or running"],
   ["bob", "/overview", "This page will show their cost, duration and errors."],
-] as const)("to %s %s says what it is for", async (who, path, words) => {
+] as const)("the empty page tells %s at %s what it is for", async (who, path, words) => {
   const inside = await (windows[who] ??= world.open(who));
   await arrive(inside, path);
   await inside.page.getByText(words).waitFor();
   expect(inside.complaints).toEqual([]);
 });
 
-it("whoever is in no workspace is told so, and that an administrator invites", async () => {
+it("a user without a workspace is told so, and that an administrator can invite them", async () => {
   const { gateway, home } = world;
   const lone = await newMember(gateway, home.id, { email: "lone@example.com", role: "member" });
   world.must(await world.root.call("DELETE", `/workspaces/${home.id}/members/${lone.userId}`));

@@ -48,7 +48,7 @@ async function signIn(who: Claims, options: { forged?: boolean } = {}) {
   return { ...visited, ours };
 }
 
-it("a member comes back signed in, on the first page", async () => {
+it("a member returns from the identity provider signed in, on the first page", async () => {
   const { page, ours, close } = await signIn(ann);
   await page.getByRole("heading", { name: "Make your first call" }).waitFor();
   await page.getByText("ann@example.com").waitFor();
@@ -56,7 +56,7 @@ it("a member comes back signed in, on the first page", async () => {
   await close();
 });
 
-it("whoever is no member, or comes with a forged answer, reads our own words and stays outside", async () => {
+it("a user who is not a member, or a forged answer, gets our own error on the sign-in page", async () => {
   const stranger = { ...ann, sub: "idp-2", email: "stranger@example.com" };
   for (const attempt of [await signIn(stranger), await signIn(ann, { forged: true })]) {
     const { page, ours, close } = attempt;
@@ -67,14 +67,11 @@ it("whoever is no member, or comes with a forged answer, reads our own words and
   }
 });
 
-it.skipIf(!isLong)(
-  "what stands in the address of a failed return is nobody's text on our page",
-  async () => {
-    const { page, complaints, close } = await visit({ url: gateway.url });
-    await page.goto(`/?error=${encodeURIComponent("<img src=x onerror=alert(1)>Call +1 555 now")}`);
-    await page.getByRole("alert").getByText("The sign-in did not work.").waitFor();
-    expect(await page.locator("body").innerText()).not.toContain("555");
-    expect(complaints).toEqual([]);
-    await close();
-  },
-);
+it.skipIf(!isLong)("text in the address of a failed return is not shown on the page", async () => {
+  const { page, complaints, close } = await visit({ url: gateway.url });
+  await page.goto(`/?error=${encodeURIComponent("<img src=x onerror=alert(1)>Call +1 555 now")}`);
+  await page.getByRole("alert").getByText("The sign-in did not work.").waitFor();
+  expect(await page.locator("body").innerText()).not.toContain("555");
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -89,7 +89,7 @@ const cases = openings.map(([what, path, open, within = "[role=dialog]"]) => ({
 }));
 
 it.each(cases.filter(({ what }) => inForm(kinds.has(what), true)))(
-  "$what is clean when it is open",
+  "$what has no accessibility findings when it is open",
   async ({ path, open, within }) => {
     const { page, settled, complaints } = inside;
     await arrive(inside, path.endsWith("=") ? path + world.home.id : path);

@@ -20,7 +20,7 @@ const now = new Date("2026-05-31T10:30:00Z");
 const ends = ({ from, to }: { from: Date; to: Date }) =>
   [from, to].map((time) => time.toISOString().replace(/(:00)?\.000Z$/, ""));
 
-it("each period has its ends in UTC, and the one before it", () => {
+it("each period has its start and end in UTC, and the period before it", () => {
   for (const [period, span, before] of [
     ["today", ["2026-05-31T00:00", "2026-05-31T10:30"], ["2026-05-30T00:00", "2026-05-30T10:30"]],
     [
@@ -52,7 +52,7 @@ it("each period has its ends in UTC, and the one before it", () => {
   }
 });
 
-it("two moments win over a word; what cannot be read is the usual period, and is said", () => {
+it("two times in an address take precedence over a named period; an unreadable period becomes the default and is reported", () => {
   const from = "2026-05-01T00:00:00Z";
   const to = "2026-05-03T00:00:00Z";
   expect(ends(shownSpanOf({ period: "24h", from, to }, now))).toEqual([
@@ -79,7 +79,7 @@ it("two moments win over a word; what cannot be read is the usual period, and is
   expect(momentsIn({ period: "7d" }, now)).toEqual({ from: new Date("2026-05-24T10:30:00Z") });
 });
 
-it("the use of a key leads to the calls of the period that it shows, where the address has none that can be read too", () => {
+it("a key's usage links to the calls of its shown period, and uses the default if the address is unreadable", () => {
   const [from, to] = ["2026-05-01T00:00:00Z", "2026-05-03T00:00:00Z"];
   expect(periodOf({}).search).toEqual({ period: "24h" });
   expect(periodOf({ from, to }).search).toEqual({ from, to });
@@ -87,7 +87,7 @@ it("the use of a key leads to the calls of the period that it shows, where the a
   expect({ label, search }).toEqual({ label: "Last 7 days", search: { period: "7d" } });
 });
 
-it("whatever is in the address, a period has a beginning, an end, and steps that cover it without a gap", () => {
+it("any address gives a period with a start, an end, and steps that cover it without gaps", () => {
   const text = fc.option(
     fc.oneof(
       fc.string(),
@@ -114,13 +114,13 @@ it("whatever is in the address, a period has a beginning, an end, and steps that
   );
 });
 
-it("the beginning of an hour, a day and a month is read in UTC", () => {
+it("the start of an hour, a day and a month is shown in UTC", () => {
   expect(readStart("2026-05-31T10:00:00.000Z", "hour")).toBe("10:00");
   expect(readStart("2026-05-31T00:00:00.000Z", "day")).toBe("31 May");
   expect(readStart("2026-05-01T00:00:00.000Z", "month")).toBe("May 2026");
 });
 
-it("an hour that stands alone has its day, and midnight below a chart is where a day begins", () => {
+it("a single hour is shown with its day, and midnight on a chart's axis as a date", () => {
   const [evening, midnight] = ["2026-05-30T23:00:00.000Z", "2026-05-31T00:00:00.000Z"] as const;
   expect([evening, midnight].map((start) => readPlace(start, "hour"))).toEqual([
     "30 May 23:00",
@@ -130,7 +130,7 @@ it("an hour that stands alone has its day, and midnight below a chart is where a
   expect([readPlace(midnight, "day"), readTick(midnight, "month")]).toEqual(["31 May", "May 2026"]);
 });
 
-it("a bar of a part of its time is told, and a whole one is not", () => {
+it("an incomplete first or last bar is explained, and complete ones are not", () => {
   const span = (from: string, to: string) => ({ from: new Date(from), to: new Date(to) });
   for (const [one, step, words] of [
     [span("2026-05-30T00:00Z", "2026-05-31T00:00Z"), "day", ""],
@@ -154,7 +154,7 @@ it("a bar of a part of its time is told, and a whole one is not", () => {
     expect([one, step, cutOf(one, step)]).toEqual([one, step, words]);
 });
 
-it("a share is never 0 for more than nothing; a change says how much more or less", () => {
+it("a share above zero is never shown as 0 %, and a change is shown in percent", () => {
   for (const [part, whole, share] of [
     [0n, 0n, "-"],
     [0n, 5n, "0 %"],
@@ -177,7 +177,7 @@ it("a share is never 0 for more than nothing; a change says how much more or les
     expect([after, before, readChange(after, before)]).toEqual([after, before, change]);
 });
 
-it("bars: four groups and the rest, nothing lost, sums exact", () => {
+it("bars have four groups and a rest, and their sums are exact", () => {
   const starts = ["2026-05-30T00:00:00.000Z", "2026-05-31T00:00:00.000Z"];
   const row = fc.record({
     start: fc.constantFrom(...starts),

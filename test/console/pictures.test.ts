@@ -123,7 +123,7 @@ async function take({ page }: Visit, name: string): Promise<void> {
 const kept = (name: string): string =>
   existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : "";
 
-it.each(pictures)("the pictures of $name show the page as it is", async ({ name, show }) => {
+it.each(pictures)("the pictures of $name match the present page", async ({ name, show }) => {
   const { page, settled, complaints } = visit;
   await page.setViewportSize({ width: 1280, height: 860 });
   await show(page);
@@ -140,7 +140,7 @@ it.each(pictures)("the pictures of $name show the page as it is", async ({ name,
   expect({ name, outline, remedy }).toEqual({ name, outline: kept(`${name}.txt`), remedy });
 });
 
-it("the pictures are of the colours of today, small, and shown in README and the page on the console", () => {
+it("the pictures have the present colours, are small, and are shown in README and the page on the console", () => {
   expect({ looks: kept("looks.txt").trim(), remedy }).toEqual({ looks: looksOf(), remedy });
   const texts = ["../../README.md", "../../docs/console.md"].map((path) =>
     readFileSync(join(import.meta.dirname, path), "utf8"),

@@ -23,7 +23,7 @@ function bodyOf(bytes: Uint8Array<ArrayBuffer>, cuts: readonly number[]) {
   });
 }
 
-it("a stream is read the same however it is cut, with either line end, and what is no JSON is left out", async () => {
+it("a stream is read the same with any chunks and line ends, and frames that are not JSON are skipped", async () => {
   const frames = [{ text: "Grüße 👋" }, { text: "\n data: {}" }, { n: [1, null] }];
   await fc.assert(
     fc.asyncProperty(
@@ -48,7 +48,7 @@ it("a stream is read the same however it is cut, with either line end, and what 
   );
 });
 
-it("no frame breaks the reading, whatever a vendor sends", () => {
+it("no frame of a vendor breaks the reader", () => {
   fc.assert(
     fc.property(fc.constantFrom(...protocols), fc.jsonValue(), (protocol, frame) => {
       const content = piecesOf(protocol, frame).reduce(withPiece, nothing);
@@ -76,7 +76,7 @@ it("no frame breaks the reading, whatever a vendor sends", () => {
   }
 });
 
-it("an error of a responses stream is shown, flat or nested, with or without a message", () => {
+it("an error of a Responses stream is shown, flat or nested, with or without a message", () => {
   const flat = { type: "error", code: "server_error", message: "Overloaded", param: null };
   const nested = { type: "error", error: { code: "server_error", message: "Gone" } };
   const failed = { type: "response.failed", response: { error: null } };
@@ -89,7 +89,7 @@ it("an error of a responses stream is shown, flat or nested, with or without a m
     expect(piecesOf("responses", frame)).toEqual([{ kind: "error", text }]);
 });
 
-it("a field is read as its domain says, or says what is wrong", () => {
+it("a field is parsed by its domain, or reports what is wrong", () => {
   const integer = { type: "integer", min: 1, max: 8 };
   for (const [domain, text, read] of [
     [integer, "8", { value: 8 }],
@@ -113,7 +113,7 @@ it("a field is read as its domain says, or says what is wrong", () => {
   }
 });
 
-it("a parameter stands where the protocol has it", () => {
+it("a parameter is placed where the protocol has it", () => {
   const fields = [
     ["max_tokens", { type: "integer" }],
     ["temperature", { type: "number" }],
@@ -128,7 +128,7 @@ it("a parameter stands where the protocol has it", () => {
   ]);
 });
 
-it("tools are checked, and the examples can be sent", () => {
+it("tools are checked, and the examples are valid", () => {
   for (const text of Object.values(examples)) expect(readTools(text).fault).toBeUndefined();
   for (const [text, fault] of [
     ["{", "This is not valid JSON"],
@@ -143,7 +143,7 @@ it("tools are checked, and the examples can be sent", () => {
   expect(readTools("  ")).toEqual({ tools: [] });
 });
 
-it("code says exactly what is sent, to a shell, to Python and to JavaScript", () => {
+it("the generated code sends exactly the call, in a shell and in JavaScript, and has Python literals", () => {
   const body = {
     messages: [{ role: "user", content: `it's "\\ $HOME \`x\` 👋\n${"long ".repeat(30)}` }],
     flag: true,
@@ -173,7 +173,7 @@ it("code says exactly what is sent, to a shell, to Python and to JavaScript", ()
   );
 });
 
-it("a mask has alpha 0 where it is painted, is opaque elsewhere, and nothing between", () => {
+it("a mask has alpha 0 where it is painted and is opaque elsewhere", () => {
   const pixels = Uint8ClampedArray.from([
     208, 32, 144, 255, 208, 32, 144, 127, 208, 32, 144, 128, 0, 0, 0, 0,
   ]);
@@ -194,7 +194,7 @@ it("a mask has alpha 0 where it is painted, is opaque elsewhere, and nothing bet
   ]);
 });
 
-it("vectors are compared by their angle", () => {
+it("vectors are compared by cosine", () => {
   expect(cosine([1, 2], [2, 4])).toBeCloseTo(1);
   expect(cosine([1, 0], [0, 3])).toBe(0);
   expect(cosine([0, 0], [1, 1])).toBe(0);

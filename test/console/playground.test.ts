@@ -29,7 +29,7 @@ const made = async (more: object = {}) =>
     await world.mem.call("POST", "/keys", { workspace_id: world.home.id, name: "mine", ...more }),
   ) as { id: string; key: string };
 
-it("without a key it says so, and leads to where one is made", async () => {
+it("without a key the playground says so, and links to where one is created", async () => {
   await page.goto("/playground");
   await page.getByText("You have no key yet.").waitFor();
   await page.getByRole("link", { name: "Create a key" }).click();
@@ -37,13 +37,13 @@ it("without a key it says so, and leads to where one is made", async () => {
   expect(member.complaints).toEqual([]);
 });
 
-describe("with a key", () => {
+describe("the playground with a key", () => {
   beforeAll(async () => {
     await made({ name: "other" });
     await made();
   });
 
-  it("two models answer side by side, go on with what each said, and each cost is the log's", async () => {
+  it("gets answers of two models side by side, continues each conversation, and shows the cost of the log", async () => {
     await open("models=sandbox/chat,sandbox/messages");
     await write(script({ reply: "A first answer", reasoning: "Because" }));
     // The text stays when another key is chosen.
@@ -103,7 +103,7 @@ describe("with a key", () => {
     ["generate_content", "sandbox/messages"],
   ] as const;
   it.each(inForm<readonly (typeof spoken)[number][]>([spoken[0]], spoken))(
-    "%s is spoken: streamed, whole, with a picture, with a tool",
+    "speaks %s: streamed, whole, with a picture, with a tool",
     async (protocol, model) => {
       await open(`protocol=${protocol}&models=${model}`);
       await page.getByLabel("System").fill("Be short.");
@@ -134,7 +134,7 @@ describe("with a key", () => {
     },
   );
 
-  it.skipIf(!isLong)("a call can be stopped, and says what it cost until then", async () => {
+  it.skipIf(!isLong)("can stop a call, and shows its cost until then", async () => {
     await open("models=sandbox/chat");
     await write(script({ reply: "word ".repeat(400), chunk_delay_ms: 100 }));
     await run();
@@ -148,7 +148,7 @@ describe("with a key", () => {
     expect(data[0]).toMatchObject({ status: "client_closed" });
   });
 
-  it.skipIf(!isLong)("tools and parameters are checked; what is dropped is said", async () => {
+  it.skipIf(!isLong)("checks tools and parameters, and reports dropped ones", async () => {
     await open("models=sandbox/messages,sandbox/chat");
     await write("Hello");
     await page.getByRole("button", { name: "Tools" }).click();
@@ -174,7 +174,7 @@ describe("with a key", () => {
     expect(play.lastBody()).toMatchObject({ temperature: 0.5, seed: 7 });
   });
 
-  it.skipIf(!isLong)("the code is the call: what is copied answers", async () => {
+  it.skipIf(!isLong)("shows code for the call, and the copied code works", async () => {
     await page.addInitScript(
       "const write = navigator.clipboard.writeText.bind(navigator.clipboard); navigator.clipboard.writeText = (text) => ((globalThis.copied = text), write(text));",
     );
@@ -199,7 +199,7 @@ describe("with a key", () => {
     await code.getByText("client.chat.completions.create(").waitFor();
   });
 
-  it("answers are text: markup in one runs nothing, and the page stays clean in both schemes, wide and narrow", async () => {
+  it("shows answers as text, runs no markup, and stays clean in both schemes, wide and narrow", async () => {
     const markup = `<img src=x onerror=alert(1)><script>alert(2)</script>[a](javascript:alert(3))`;
     await open("models=sandbox/chat,sandbox/responses");
     await write(script({ reply: markup }));
@@ -212,7 +212,7 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it.skipIf(!isLong)("a call is sent again as it was, without its prompt", async () => {
+  it.skipIf(!isLong)("sends a call again with its settings, without its prompt", async () => {
     const { data } = world.must(await world.mem.call("GET", "/requests?protocol=messages&limit=1"));
     await page.goto(`/requests/${data[0].id}`);
     await page.getByRole("link", { name: "Send again" }).click();
@@ -230,7 +230,7 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it.skipIf(!isLong)("a reached cap and a limit are said with their reasons", async () => {
+  it.skipIf(!isLong)("explains a reached cap and a rate limit", async () => {
     const capped = await made({ name: "capped", spend_caps: { total: "0" } });
     const limited = await made({ name: "limited", rate_limits: { requests_per_minute: 1 } });
     const choose = async (name: string) => {
@@ -257,32 +257,35 @@ describe("with a key", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it.skipIf(!isLong)("who chooses from which keys; one without models says so", async () => {
-    const narrow = world.must(
-      await world.ann.call("POST", "/keys", {
-        workspace_id: world.home.id,
-        name: "anns",
-        model_allowlist: ["sandbox/embedding"],
-      }),
-    ) as { id: string };
-    await open("models=sandbox/chat");
-    await page.getByRole("combobox", { name: "Key" }).click();
-    expect((await page.getByRole("option").allInnerTexts()).toSorted()).toEqual([
-      expect.stringContaining("mine"),
-      expect.stringContaining("other"),
-    ]);
-    const { page: hers, complaints, close } = await world.open("ann");
-    await hers.goto("/playground");
-    await hers.getByText("This key may not call any model for this (Text).").waitFor();
-    await hers.getByRole("combobox", { name: "Key" }).click();
-    await hers.getByRole("option", { name: "mine" }).waitFor();
-    expect(complaints).toEqual([]);
-    await close();
-    world.must(await world.ann.call("POST", `/keys/${narrow.id}/revoke`));
-  });
+  it.skipIf(!isLong)(
+    "offers each user their own keys, and says when a key has no models",
+    async () => {
+      const narrow = world.must(
+        await world.ann.call("POST", "/keys", {
+          workspace_id: world.home.id,
+          name: "anns",
+          model_allowlist: ["sandbox/embedding"],
+        }),
+      ) as { id: string };
+      await open("models=sandbox/chat");
+      await page.getByRole("combobox", { name: "Key" }).click();
+      expect((await page.getByRole("option").allInnerTexts()).toSorted()).toEqual([
+        expect.stringContaining("mine"),
+        expect.stringContaining("other"),
+      ]);
+      const { page: hers, complaints, close } = await world.open("ann");
+      await hers.goto("/playground");
+      await hers.getByText("This key may not call any model for this (Text).").waitFor();
+      await hers.getByRole("combobox", { name: "Key" }).click();
+      await hers.getByRole("option", { name: "mine" }).waitFor();
+      expect(complaints).toEqual([]);
+      await close();
+      world.must(await world.ann.call("POST", `/keys/${narrow.id}/revoke`));
+    },
+  );
 });
 
-describe("pictures, videos and vectors", () => {
+describe("pictures, videos and vectors in the playground", () => {
   const made = (model: string) => play.result(model);
   const wish = async (mode: string, model: string, text: string) => {
     await open(`mode=${mode}&models=sandbox/${model}`);
@@ -303,7 +306,7 @@ describe("pictures, videos and vectors", () => {
       .waitFor();
 
   it.each(inForm(["task-image-model-1"], ["image-model-a", "task-image-model-1"]))(
-    "%s makes a picture, which is shown with its cost",
+    "are made by %s, and a picture is shown with its cost",
     async (model) => {
       await wish("image", model, "A boat on a lake");
       await page.getByRole("button", { name: "Code" }).click();
@@ -317,7 +320,7 @@ describe("pictures, videos and vectors", () => {
     },
   );
 
-  it("an edit changes what was painted by pointer and by keys, and nothing else", async () => {
+  it("are edited only where the mask was painted, by pointer and by keys", async () => {
     await wish("edit", "image-model-a", "Make it red");
     await page.getByText("Add an image.").waitFor();
     await page.setInputFiles("input[type=file]", await plainPicture("blue.png", 256, "#3060c0"));
@@ -365,7 +368,7 @@ describe("pictures, videos and vectors", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it.skipIf(!isLong)("a video plays and is charged; one that fails says why", async () => {
+  it.skipIf(!isLong)("show a video with its charge, or why it failed", async () => {
     await wish("video", "video-model-v1", script({ task_seconds: 1 }));
     await page.getByRole("button", { name: "Parameters" }).click();
     await page.getByLabel("duration").fill("2");
@@ -388,7 +391,7 @@ describe("pictures, videos and vectors", () => {
     expect(member.complaints).toEqual([]);
   });
 
-  it.skipIf(!isLong)("texts become vectors, compared with each other", async () => {
+  it.skipIf(!isLong)("show the vectors of texts, compared with each other", async () => {
     await wish("embedding", "embedding", "A boat\nA lake");
     await run();
     const rows = made("sandbox/embedding").getByRole("row");

@@ -30,7 +30,7 @@ afterAll(() => world.close());
 const heading = (page: Page) => page.getByRole("heading", { level: 1, name: "Request" });
 const at = (page: Page) => new URL(page.url());
 
-it("a call's page leads to the next and the one before of its list, by buttons and by keys, and Back to the list", async () => {
+it("a call's page moves to the next and previous call of its list by buttons and keys, and Back returns to the list", async () => {
   const { page, settled, complaints } = root;
   const list = `/requests?status=failed&model=sandbox/chat&ws=${world.home.id}`;
   await arrive(root, list);
@@ -77,7 +77,7 @@ it("a call's page leads to the next and the one before of its list, by buttons a
   expect(complaints).toEqual([]);
 });
 
-it("the log has the columns that its reader chose, in this browser, until the usual ones are wanted again", async () => {
+it("the log shows the columns chosen in this browser, until they are reset", async () => {
   const { page, complaints } = root;
   await arrive(root, "/requests");
   // Removes a choice of columns that a failed first attempt may have left.
@@ -109,7 +109,7 @@ it("the log has the columns that its reader chose, in this browser, until the us
   expect(complaints).toEqual([]);
 });
 
-it("times are read in the reader's zone or in UTC, as was chosen, and an address may say so for itself", async () => {
+it("times are shown in the reader's zone or in UTC, as chosen or as the address says", async () => {
   const { page, complaints } = root;
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
@@ -143,7 +143,7 @@ it("times are read in the reader's zone or in UTC, as was chosen, and an address
   expect(complaints).toEqual([]);
 });
 
-it("a member is found among more than a menu lists, in the log, for a key, and on the page of members", async () => {
+it("a member is found by typing among more than a menu lists, in the log, for a key, and on the members page", async () => {
   const ann = await world.open("ann");
   const { page, complaints } = ann;
   const find = async (field: ReturnType<Page["getByRole"]>, text: string) => {
@@ -169,7 +169,7 @@ it("a member is found among more than a menu lists, in the log, for a key, and o
   await ann.close();
 });
 
-it("money says how long credit lasts at the pace of the last week", async () => {
+it("the money page says how long credit lasts at the rate of the last week", async () => {
   const { page, complaints } = root;
   // Only a little credit is left.
   await world.gateway.database.query(
@@ -181,11 +181,14 @@ it("money says how long credit lasts at the pace of the last week", async () => 
   expect(complaints).toEqual([]);
 });
 
-it.skipIf(new Date().getUTCDate() === 1)("the overview says what the month comes to", async () => {
-  const { page } = root;
-  await arrive(root, `/overview?period=month&ws=${world.home.id}`);
-  const forecast = page.getByText(/^At the pace of this month so far it comes to [\d.,]+ USD/);
-  const all = Number(/[\d.]+(?= USD)/.exec(await forecast.innerText())![0]);
-  const title = await page.getByRole("link", { name: /^Spend/ }).getAttribute("title");
-  expect(all).toBeGreaterThan(Number.parseFloat(title!));
-});
+it.skipIf(new Date().getUTCDate() === 1)(
+  "the overview projects the spend of the month",
+  async () => {
+    const { page } = root;
+    await arrive(root, `/overview?period=month&ws=${world.home.id}`);
+    const forecast = page.getByText(/^At the pace of this month so far it comes to [\d.,]+ USD/);
+    const all = Number(/[\d.]+(?= USD)/.exec(await forecast.innerText())![0]);
+    const title = await page.getByRole("link", { name: /^Spend/ }).getAttribute("title");
+    expect(all).toBeGreaterThan(Number.parseFloat(title!));
+  },
+);

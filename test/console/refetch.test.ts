@@ -5,7 +5,7 @@ import { refetchAfterReads } from "../../console/src/ui/refetch-after-reads.ts";
 
 const queryKey = ["get", "/admin/v1/gateways"];
 
-it("a read that failed keeps its error while events read again, until one succeeds", async () => {
+it("a failed read keeps its error during later reads, until one succeeds", async () => {
   const queries = new QueryClient();
   const answers: PromiseWithResolvers<string>[] = [];
   const observer = new QueryObserver(queries, {

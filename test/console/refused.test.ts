@@ -54,7 +54,7 @@ const refusing = inForm(
   ],
 );
 
-it.each(refusing)("%s says what was refused", async (path) => {
+it.each(refusing)("%s reports a refused read", async (path) => {
   const { page } = root;
   const allow = await refuse(page, others);
   await page.goto(path.endsWith("=") ? path + world.home.id : path);
@@ -73,7 +73,7 @@ it.each(refusing)("%s says what was refused", async (path) => {
     .toBe(0);
 });
 
-it("a page that is opened while the gateway is in trouble says so, with a head and a way on", async () => {
+it("a page opened while the gateway fails reports it, with a heading and a retry button", async () => {
   const { page } = root;
   const message = "The database does not answer now.";
   const recover = await standBetween(
@@ -95,7 +95,7 @@ it("a page that is opened while the gateway is in trouble says so, with a head a
 /** The frame around each page shows the error wherever the workspaces are needed. */
 it.each(
   inForm(["/money"], ["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]),
-)("%s says that it has no workspaces", async (path) => {
+)("%s reports unreadable workspaces once", async (path) => {
   const { page } = root;
   const allow = await refuse(page, /\/admin\/v1\/workspaces(?:\?|$)/);
   await page.goto(path);
@@ -110,7 +110,7 @@ it.each(
 it.each([
   ["/overview", /usage\?.*granularity=total.*also_by=(?!.*error_code)/, "Period before"],
   ["/keys/$id?tab=routing", /\/admin\/v1\/models$/, "Models"],
-])("%s says it where one of its reads alone is refused", async (path, reads, what) => {
+])("%s reports a single refused read where it is missing", async (path, reads, what) => {
   const { page, settled } = root;
   const { id } = await world.keyOf(world.root, world.home.id);
   const allow = await refuse(page, reads);
@@ -124,7 +124,7 @@ it.each([
   await expect.poll(() => alert.count()).toBe(0);
 });
 
-it("a choice of providers that cannot be read says so in its list", async () => {
+it("a list of providers that cannot be read says so", async () => {
   const { page } = root;
   const { id } = await world.keyOf(world.root, world.home.id);
   const allow = await refuse(page, /\/admin\/v1\/providers$/);
@@ -136,7 +136,7 @@ it("a choice of providers that cannot be read says so in its list", async () => 
   await allow();
 });
 
-it("a model is chosen in the playground where the browser stores nothing", async () => {
+it("a model can be chosen in the playground if the browser blocks storage", async () => {
   const { page, close } = await world.open("root");
   await page.addInitScript(`
     Storage.prototype.setItem = () => {

@@ -7,7 +7,7 @@ import { readIn, readMoment } from "../../console/src/base/time.ts";
 import { filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { priceLines } from "../../console/src/base/rates.ts";
 
-it("an attempt of a task is placed by its time, and one that succeeded has answered", () => {
+it("a task's attempt is placed by its start time, and a succeeded one counts as answered", () => {
   const callAt = "2026-11-26T14:00:00.000Z";
   const asked = { provider: "acme", outcome: "succeeded", started_at: "2026-11-26T14:00:01.500Z" };
   const call = { provider: "acme", outcome: "ok", status: 200, started_ms: 20, duration_ms: 1 };
@@ -18,7 +18,7 @@ it("an attempt of a task is placed by its time, and one that succeeded has answe
   expect(isAnswered({ ...call, outcome: "429" })).toBe(false);
 });
 
-it("each rate of a price is for what it is charged for", () => {
+it("each rate of a price names its unit", () => {
   const price = {
     input: "1",
     cache_write_1h: "2",
@@ -41,7 +41,7 @@ it("each rate of a price is for what it is charged for", () => {
   ]);
 });
 
-it("the address that calls go to is the one that the page was reached by, where the gateway listens everywhere", () => {
+it("the shown base URL is the address of the page if the gateway listens on all addresses", () => {
   const lan = "http://192.168.1.7:8080";
   for (const [own, reached] of [
     ["http://0.0.0.0:8080", lan],
@@ -52,7 +52,7 @@ it("the address that calls go to is the one that the page was reached by, where 
     expect(reachableUrl(own, lan)).toBe(reached);
 });
 
-it("what was read stays while a gateway is away, and goes where it is refused", () => {
+it("shown data stay while a gateway is unavailable, and are removed after a refusal", () => {
   const stays = [null, new TypeError("fetch"), new ApiError(503, "")];
   expect(stays.map(keepsShownData)).toEqual([true, true, true]);
   expect([401, 403, 404].map((status) => keepsShownData(new ApiError(status, "")))).toEqual([
@@ -62,7 +62,7 @@ it("what was read stays while a gateway is away, and goes where it is refused", 
   ]);
 });
 
-it("a moment of another day says which", () => {
+it("a time on another day shows the day", () => {
   readIn("utc");
   const now = new Date("2026-12-31T14:00:00Z");
   const read = ["2026-12-31T23:59:59Z", "2027-01-06T14:03:00Z"].map((time) =>
@@ -72,7 +72,7 @@ it("a moment of another day says which", () => {
   expect(read).toEqual(["23:59", "6 Jan 14:03"]);
 });
 
-it("a filter is read however long its value may be, so that no list passes for a narrowed one", () => {
+it("a filter is accepted up to the longest possible value, and dropped beyond it", () => {
   const long = `team:${"\u{1F525}".repeat(512)}`;
   expect(filtersOf({ tag: long, user: "line\nbreak" })).toMatchObject({
     tag: long,

@@ -17,7 +17,7 @@ describe("a gateway with the console built", () => {
   const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     fetch(gateway.url + path, { headers, method });
 
-  it("answers browsers at its pages, each time with another nonce", async () => {
+  it("answers browsers at its pages, each time with a new nonce", async () => {
     const answers = await Promise.all(
       ["/", "/start", "/requests/req_1", "/sign-in?to=/start"].map((path) => ask(path, html)),
     );
@@ -35,7 +35,7 @@ describe("a gateway with the console built", () => {
     expect(await answers[0]!.text()).toContain(`nonce="${nonces[0]}"`);
   });
 
-  it("answers programs with JSON at the same addresses, and everybody at others", async () => {
+  it("answers programs with JSON at the same addresses, and every caller at others", async () => {
     for (const [path, headers, method] of [
       ["/", {}, "GET"],
       ["/requests", { accept: "application/json" }, "GET"],
@@ -51,7 +51,7 @@ describe("a gateway with the console built", () => {
     }
   });
 
-  it("serves its parts for good, as small as the caller takes them", async () => {
+  it("serves its assets as immutable, in the caller's best encoding", async () => {
     const page = await (await ask("/", html)).text();
     const [, script] = /src="(\/assets\/index-[^"]+\.js)"/.exec(page)!;
     const bytes = readFileSync(join(dist, script!));
@@ -67,7 +67,7 @@ describe("a gateway with the console built", () => {
 });
 
 describe("a gateway whose console is not built", () => {
-  it("says so in a page, says why once building failed, and serves it as soon as it is there", async () => {
+  it("says so in a page, with the reason if building failed, and serves the console once it is built", async () => {
     const folder = temporaryDirectory();
     const gateway = await startTestGateway({ consoleFolder: folder });
     const read = async () => {

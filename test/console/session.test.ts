@@ -16,7 +16,7 @@ afterAll(() => world.close());
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
-it("a session that ends is asked for over the page: what was typed stays, and what was refused is sent again", async () => {
+it("an ended session is renewed in a dialog over the page: typed text stays, and the refused request is sent again", async () => {
   const { page, complaints, close } = await world.open("mem");
   await page.goto("/start");
   const make = page.getByRole("button", { name: "Create a key" });
@@ -44,7 +44,7 @@ it("a session that ends is asked for over the page: what was typed stays, and wh
   await close();
 });
 
-it("a file is handed out after a new sign-in, where the session had ended", async () => {
+it("a download continues after a new sign-in if the session had ended", async () => {
   const { page, complaints, settled, close } = await world.open("mem");
   await page.goto("/requests");
   await settled();
@@ -67,7 +67,7 @@ it("a file is handed out after a new sign-in, where the session had ended", asyn
   await close();
 });
 
-it("what was changed in a form and not saved is left behind only by who says so", async () => {
+it("unsaved changes in a form are discarded only after confirmation", async () => {
   const { must, home } = world;
   const { id } = must(
     await world.root.call("POST", "/keys", { workspace_id: home.id, name: "kept" }),
@@ -99,7 +99,7 @@ it("what was changed in a form and not saved is left behind only by who says so"
 });
 
 it.skipIf(!isLong)(
-  "the account lists where one is signed in; another session is signed out, and then all others",
+  "the account lists the user's sessions; one is signed out, and then all others",
   async () => {
     const signedIn = async () => cookieOf(await signIn(world.gateway, world.mel.email, password));
     const [phone, desk] = [await signedIn(), await signedIn()];
@@ -127,7 +127,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "a member who lost the password gets a link, chooses another one and is inside; the link works once",
+  "a member who lost the password gets a link, chooses a new password and is signed in; the link works once",
   async () => {
     const lost = { email: "lost@example.com", role: "member" } as const;
     await newMember(world.gateway, world.home.id, lost);
@@ -162,7 +162,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it.skipIf(!isLong)("`/` leads to Start until there was a call, and then past it", async () => {
+it.skipIf(!isLong)("`/` opens Start until there was a call, and then the next page", async () => {
   const { page, close } = await world.open("bob");
   await page.goto("/");
   await page.getByRole("heading", { name: "Make your first call" }).waitFor();
@@ -176,7 +176,7 @@ it.skipIf(!isLong)("`/` leads to Start until there was a call, and then past it"
 });
 
 it.skipIf(!isLong)(
-  "a phone has its menu at the bottom: pages by a touch, and all others behind More",
+  "a phone has its menu at the bottom, with further pages behind More",
   async () => {
     const { page, complaints, close } = await world.open("bob", { width: 390 });
     await page.goto("/start");

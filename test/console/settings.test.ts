@@ -18,7 +18,7 @@ afterAll(() => world.close());
 const toast = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 
-it("a workspace admin invites somebody, changes their role with a way back, and removes them", async () => {
+it("a workspace admin invites a member, changes their role with Undo, and removes them", async () => {
   const { page, complaints, close } = await world.open("ann");
   const members = `/workspaces/${world.home.id}/members`;
   await page.goto("/settings");
@@ -68,7 +68,7 @@ it("a workspace admin invites somebody, changes their role with a way back, and 
 });
 
 it.skipIf(!isLong)(
-  "a workspace is changed and changed back; its caps are an organization admin's, and it is disabled by its name",
+  "a workspace is changed and changed back; an organization admin sets its caps, and disables it after typing its name",
   async () => {
     const path = `/workspaces/${world.home.id}`;
     const read = async () => (await world.root.call("GET", path)).json;
@@ -126,7 +126,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "an administrator makes a workspace in an organization and narrows what the organization may call",
+  "an administrator creates a workspace in an organization, and limits the organization's models",
   async () => {
     const { page, complaints, close } = await world.open("root");
     await page.goto("/settings/workspaces");
@@ -152,7 +152,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "callbacks: the secret is hidden, replaced by the typed name, switched off and on; an address is tried",
+  "the callback settings hide and replace the secret, switch callbacks off and on, and test an address",
   async () => {
     const { page, complaints, close } = await world.open("ann");
     const read = async () =>
@@ -188,7 +188,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "the audit log shows the fields that changed, filters by the address, and links to keys",
+  "the audit log shows changed fields, filters by the address, and links to keys",
   async () => {
     const { id } = world.must(
       await world.ann.call("POST", "/keys", { workspace_id: world.home.id, name: "audited" }),
@@ -218,7 +218,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it.skipIf(!isLong)("a personal token is made, works, is shown once and revoked", async () => {
+it.skipIf(!isLong)("a personal token is created, works, is shown once and is revoked", async () => {
   const { page, complaints, close } = await world.open("mem");
   await page.goto("/account");
   await page.getByLabel("Name").fill("laptop");
@@ -236,7 +236,7 @@ it.skipIf(!isLong)("a personal token is made, works, is shown once and revoked",
   await close();
 });
 
-it("settings are not in a member's menu, and not there by their addresses; a foreign workspace neither", async () => {
+it("settings are missing from a member's menu and not found by address; another organization's workspace is not found either", async () => {
   const mem = await world.open("mem");
   const { page, complaints, close } = mem;
   await page.goto("/settings");
@@ -260,7 +260,7 @@ it("settings are not in a member's menu, and not there by their addresses; a for
 });
 
 it.skipIf(!isLong)(
-  "names with markup stay text in members, workspaces and the audit log",
+  "markup in names is shown as text in members, workspaces and the audit log",
   async () => {
     const markup = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
     const { id } = world.must(await world.root.call("POST", "/workspaces", { name: markup }));
@@ -276,7 +276,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it("somebody who is invited opens the link, joins with a password and is inside; the link works once", async () => {
+it("an invited user opens the link, joins with a password and is signed in; the link works once", async () => {
   const ann = await world.open("ann");
   await ann.page.goto("/settings/members");
   await button(ann.page, "Invite").click();
@@ -312,7 +312,7 @@ it("somebody who is invited opens the link, joins with a password and is inside;
   await close();
 });
 
-it.skipIf(!isLong)("somebody with an account joins another workspace as who they are", async () => {
+it.skipIf(!isLong)("a user with an account joins another workspace with that account", async () => {
   const { invitation } = world.must(
     await world.root.call("POST", `/workspaces/${world.away.id}/members`, {
       email: "mel-there@example.com",
@@ -335,7 +335,7 @@ it.skipIf(!isLong)("somebody with an account joins another workspace as who they
 });
 
 it.skipIf(!isLong)(
-  "alerts of caps are shown to admins; members read those of their own keys, strangers none",
+  "admins see the alerts of caps, members those of their own keys, and users of another workspace none",
   async () => {
     const { id, key } = world.must(
       await world.mem.call("POST", "/keys", {

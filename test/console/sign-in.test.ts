@@ -13,7 +13,7 @@ afterAll(async () => {
   await gateway.close();
 });
 
-it("a new administrator chooses a password and sees the first page, the log, and the sign-in page after signing out", async () => {
+it("a new administrator changes the password and sees the first page, the log, and after signing out the sign-in page", async () => {
   const { adminEmail, adminPassword } = gateway.first!;
   const { page, complaints, close } = await visit({ url: gateway.url });
   await page.goto("/");
@@ -43,7 +43,7 @@ it("a new administrator chooses a password and sees the first page, the log, and
   await close();
 });
 
-it("the first page can be used within a second and a half, by somebody who was never there", async () => {
+it("a new visitor can use the first page within a second and a half", async () => {
   const { page, close } = await visit({ url: gateway.url });
   const begunMs = performance.now();
   await page.goto("/");
@@ -65,7 +65,7 @@ const elsewhere = [
   "https://evil.example/",
 ];
 
-it("where somebody wanted to go is a page of ours, however it is written", async () => {
+it("the address after a sign-in is always a page of the console, however it is written", async () => {
   const { adminEmail, adminPassword } = gateway.first!;
   const { page, complaints, close } = await visit({ url: gateway.url });
   const askedAt = async (to: string) => {

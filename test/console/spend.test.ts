@@ -78,7 +78,7 @@ const bySize = (one: bigint, other: bigint): number => Number(one - other);
 
 describe("the overview", () => {
   for (const who of inForm<readonly Who[]>(["root"], ["root", "ann", "mem"])) {
-    it(`every number that ${who} sees is the ledger's, and leads to rows that add up to it`, async () => {
+    it(`shows ${who} numbers that equal the ledger's and link to rows with that sum`, async () => {
       const seen = seenBy(who);
       const { page, complaints, close } = await world.open(who);
       await page.goto("/overview?period=24h");
@@ -133,70 +133,76 @@ describe("the overview", () => {
     });
   }
 
-  it.skipIf(!isLong)("bars add up to the period; errors lead to failed calls", async () => {
-    const { page, complaints, close } = await world.open("ann");
-    await page.goto("/overview?period=24h&table=1");
-    const twin = page.getByRole("table", { name: "Over time" });
-    await twin.waitFor();
-    const titles = await twin.locator("tbody td:last-child [title]").all();
-    let sum = 0n;
-    for (const one of titles) sum += nanoOf((await one.getAttribute("title"))!);
-    expect(sum).toBe(sumOf(seenBy("ann")));
-    const errors = page.getByRole("table", { name: "Errors by code" });
-    const failed = errors.getByRole("row", { name: "upstream_error" }).getByRole("link");
-    const count = Number(await failed.getAttribute("title"));
-    expect(count).toBeGreaterThan(3);
-    await failed.click();
-    await page.waitForURL("**/requests?**");
-    await page
-      .getByText("502 upstream_error")
-      .nth(count - 1)
-      .waitFor();
-    expect(await page.getByText("502 upstream_error").count()).toBe(count);
-    await page.goBack();
-    await twin.waitFor();
-    await page.keyboard.press("t");
-    await page.getByRole("table", { name: "Legend" }).waitFor();
-    expect(new URL(page.url()).search).toBe("?period=24h");
-    await page.locator('.recharts-bar-rectangle path[height]:not([height="0"])').first().click();
-    await page.waitForURL("**/requests?from=*");
-    await page.getByRole("row").nth(1).waitFor();
-    expect(complaints).toEqual([]);
-    await close();
-  });
+  it.skipIf(!isLong)(
+    "has bars that add up to the period, and errors that link to failed calls",
+    async () => {
+      const { page, complaints, close } = await world.open("ann");
+      await page.goto("/overview?period=24h&table=1");
+      const twin = page.getByRole("table", { name: "Over time" });
+      await twin.waitFor();
+      const titles = await twin.locator("tbody td:last-child [title]").all();
+      let sum = 0n;
+      for (const one of titles) sum += nanoOf((await one.getAttribute("title"))!);
+      expect(sum).toBe(sumOf(seenBy("ann")));
+      const errors = page.getByRole("table", { name: "Errors by code" });
+      const failed = errors.getByRole("row", { name: "upstream_error" }).getByRole("link");
+      const count = Number(await failed.getAttribute("title"));
+      expect(count).toBeGreaterThan(3);
+      await failed.click();
+      await page.waitForURL("**/requests?**");
+      await page
+        .getByText("502 upstream_error")
+        .nth(count - 1)
+        .waitFor();
+      expect(await page.getByText("502 upstream_error").count()).toBe(count);
+      await page.goBack();
+      await twin.waitFor();
+      await page.keyboard.press("t");
+      await page.getByRole("table", { name: "Legend" }).waitFor();
+      expect(new URL(page.url()).search).toBe("?period=24h");
+      await page.locator('.recharts-bar-rectangle path[height]:not([height="0"])').first().click();
+      await page.waitForURL("**/requests?from=*");
+      await page.getByRole("row").nth(1).waitFor();
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
 
-  it.skipIf(!isLong)("last week and the one before, as a file, in three clicks", async () => {
-    const { page, complaints, close } = await world.open("ann");
-    await page.goto("/overview");
-    await page.getByRole("combobox", { name: "Period" }).click();
-    await page.getByRole("option", { name: "Last week" }).click();
-    await page.getByText("No calls in this period, last week; the last one was at").waitFor();
-    await page.goto("/overview");
-    await page
-      .getByRole("table", { name: "By key" })
-      .getByRole("button", { name: "Change" })
-      .click();
-    await page.waitForURL("**/overview?sort=change");
-    const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download CSV of usage-by-key" }).click();
-    const file = await (await download).createReadStream();
-    let text = "";
-    for await (const piece of file) text += String(piece);
-    const [head, ...lines] = text.trimEnd().split("\r\n");
-    const column = head!.split(",").indexOf("cost");
-    const sum = lines.reduce((all, line) => all + nanoOf(cellsOf(line)[column]!), 0n);
-    expect(sum).toBe(sumOf(seenBy("ann")));
-    const byKey = page.getByRole("table", { name: "By key" });
-    await byKey.getByRole("link", { name: "calls" }).first().click();
-    await page.waitForURL("**/keys/key_*");
-    await page.goBack();
-    await byKey.getByRole("link", { name: /^0\./ }).first().click();
-    await page.waitForURL("**/requests?**period=7d**");
-    expect(complaints).toEqual([]);
-    await close();
-  });
+  it.skipIf(!isLong)(
+    "compares last week with the week before and downloads it as a file, in three clicks",
+    async () => {
+      const { page, complaints, close } = await world.open("ann");
+      await page.goto("/overview");
+      await page.getByRole("combobox", { name: "Period" }).click();
+      await page.getByRole("option", { name: "Last week" }).click();
+      await page.getByText("No calls in this period, last week; the last one was at").waitFor();
+      await page.goto("/overview");
+      await page
+        .getByRole("table", { name: "By key" })
+        .getByRole("button", { name: "Change" })
+        .click();
+      await page.waitForURL("**/overview?sort=change");
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Download CSV of usage-by-key" }).click();
+      const file = await (await download).createReadStream();
+      let text = "";
+      for await (const piece of file) text += String(piece);
+      const [head, ...lines] = text.trimEnd().split("\r\n");
+      const column = head!.split(",").indexOf("cost");
+      const sum = lines.reduce((all, line) => all + nanoOf(cellsOf(line)[column]!), 0n);
+      expect(sum).toBe(sumOf(seenBy("ann")));
+      const byKey = page.getByRole("table", { name: "By key" });
+      await byKey.getByRole("link", { name: "calls" }).first().click();
+      await page.waitForURL("**/keys/key_*");
+      await page.goBack();
+      await byKey.getByRole("link", { name: /^0\./ }).first().click();
+      await page.waitForURL("**/requests?**period=7d**");
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
 
-  it.skipIf(!isLong)("what cannot be read is said; a failure is tried again", async () => {
+  it.skipIf(!isLong)("reports what cannot be read, and offers to try again", async () => {
     const { page, complaints, close } = await world.open("mem");
     await page.goto("/overview?period=constructor&by=%3Cscript%3E&metric=__proto__&ws=%27");
     await page.getByText("The page cannot read these parts of the address").waitFor();
@@ -231,13 +237,13 @@ const creditsOf = async (ws: string): Promise<bigint> => {
   return row!.nano;
 };
 
-describe("money", () => {
+describe("the money page", () => {
   const amount = async (page: Page, title: string): Promise<bigint> => {
     const tileOf = page.locator("main").getByText(`${title} (USD)`, { exact: true }).locator("..");
     return nanoOf((await tileOf.innerText()).split("\n")[1]!);
   };
 
-  it.skipIf(!isLong)("every number of a workspace is the sum of its entries", async () => {
+  it.skipIf(!isLong)("shows numbers of a workspace that equal the sum of its entries", async () => {
     const { page, complaints, close } = await world.open("ann");
     // Only rows in view are in the page.
     await page.setViewportSize({ width: 1280, height: 6_000 });
@@ -274,7 +280,7 @@ describe("money", () => {
     await close();
   });
 
-  it("credit is added once: the sum is said before, and neither a second click nor a lost answer pays twice", async () => {
+  it("adds credit once: it shows the amount first, and neither a second click nor a lost answer pays twice", async () => {
     const { page, complaints, close } = await world.open("root");
     const before = await creditsOf(world.away.id);
     await page.goto(`/money?ws=${world.away.id}`);
@@ -317,7 +323,7 @@ describe("money", () => {
   });
 
   it.skipIf(!isLong)(
-    "an administrator sees every workspace's balance, and whether the ledger adds up",
+    "shows an administrator every workspace's balance, and whether the ledger adds up",
     async () => {
       const { page, complaints, close } = await world.open("root");
       await page.goto("/money");
@@ -336,7 +342,7 @@ describe("money", () => {
     },
   );
 
-  it.skipIf(!isLong)("caps stand in one tree, the nearest to its limit first", async () => {
+  it.skipIf(!isLong)("shows caps in one tree, nearest to the limit first", async () => {
     const { ann, mem, home, must, gateway } = world;
     must(
       await gateway.admin("PATCH", `/workspaces/${home.id}`, { spend_caps: { monthly: "500" } }),
@@ -358,7 +364,7 @@ describe("money", () => {
     await close();
   });
 
-  it("a member sees the balance and the own caps: no ledger, no credit, no check", async () => {
+  it("shows a member the balance and their own caps, without ledger, credit and check", async () => {
     const { page, settled, complaints, close } = await world.open("mem");
     await page.goto("/money");
     const caps = page.getByRole("region", { name: "Caps" });
@@ -379,7 +385,7 @@ describe("money", () => {
 });
 
 it.skipIf(!isLong)(
-  "with numbers in them Overview and Money are accessible; empty ones are looked at with every page",
+  "Overview and Money with numbers are accessible; every-page.test.ts covers empty ones",
   async () => {
     const { page, complaints, close } = await world.open("ann", { scheme: "dark" });
     for (const path of ["/overview", "/money"]) {

@@ -84,7 +84,7 @@ function presses(page: Page) {
   };
 }
 
-it("from any page one click leads to the cause, one more takes the provider out, and Undo takes it back", async () => {
+it("from any page one click leads to a failing provider's cause, one more pauses it, and Undo resumes it", async () => {
   const { page, complaints, close } = await world.open("root");
   await page.goto("/start");
   const clicks = presses(page);
@@ -133,7 +133,7 @@ it("from any page one click leads to the cause, one more takes the provider out,
 });
 
 it.skipIf(!isLong)(
-  "a provider is added by hand, gets a second key, is tested, changed, and removed once its name is typed",
+  "a provider is added by hand, gets a second key, is tested, changed, and removed after its name is typed",
   async () => {
     const { page, complaints, close } = await world.open("root");
     await page.goto("/providers");
@@ -183,7 +183,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "what is refused is said in the form, and an unknown provider is not found",
+  "a refusal is shown in the form, and an unknown provider is not found",
   async () => {
     const { page, complaints, close } = await world.open("root");
     await page.goto("/providers?add=1");
@@ -209,7 +209,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it("workspace admins and members see state and models, and nothing to press", async () => {
+it("workspace admins and members see states and models, and no buttons", async () => {
   for (const who of ["ann", "mem"] as const) {
     const { page, complaints, close, settled } = await world.open(who);
     await page.goto("/providers");
@@ -238,7 +238,7 @@ async function expectAccessible({ page, settled }: Visit) {
 }
 
 it.skipIf(!isLong)(
-  "a provider in trouble and the forms are accessible in both schemes",
+  "a failing provider's page and the forms are accessible in both schemes",
   async () => {
     const visit = await world.open("root");
     for (const path of ["/providers/acme", "/providers?add=1", "/models?catalog=1"]) {
@@ -250,7 +250,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "of 500 models a few rows are in the page; words, a provider and a key leave what fits, in the address",
+  "500 models are shown a few rows at a time, and filters by text, provider and key are in the address",
   async () => {
     const { page, complaints, close, settled } = await world.open("mem");
     const created = await world.mem.call("POST", "/keys", {
@@ -289,7 +289,7 @@ it.skipIf(!isLong)(
 );
 
 it.skipIf(!isLong)(
-  "a model's page has its exact domains, each price with its size and its date, and leads to code for it",
+  "a model's page shows exact domains, each price with size and date, and links to code",
   async () => {
     const { page, complaints, close, settled } = await world.open("ann");
     await page.goto("/models/acme/both");
@@ -329,7 +329,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it.skipIf(!isLong)("models are compared with the rows first in which they differ", async () => {
+it.skipIf(!isLong)("the comparison of models shows differing rows first", async () => {
   const { page, complaints, close } = await world.open("mem");
   await page.goto("/models?q=acme");
   for (const id of ["acme/both", "acme/narrow"])
@@ -348,34 +348,31 @@ it.skipIf(!isLong)("models are compared with the rows first in which they differ
   await close();
 });
 
-it.skipIf(!isLong)(
-  "a newer list of models is looked at, taken over and gone back from",
-  async () => {
-    const { page, complaints, close } = await world.open("root");
-    const choose = (text: string) =>
-      page.locator('input[type="file"]').setInputFiles({
-        name: "api.json",
-        mimeType: "application/json",
-        buffer: Buffer.from(text),
-      });
-    await page.goto("/models");
-    await page.getByRole("button", { name: "Catalogue update" }).click();
-    const lists = page.getByRole("table", { name: "Lists of models" });
-    await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
-    await choose("no list");
-    await page.getByRole("alert").getByText("The list is refused").waitFor();
-    const limit = { context: 8192, output: 1024 };
-    const modalities = { input: ["text"], output: ["text"] };
-    const fresh = { limit, modalities, cost: { input: 0.5, output: 1 } };
-    await choose(JSON.stringify({ groq: { models: { "new-model": fresh } } }));
-    await page.getByRole("row", { name: "groq/new-model - input 0.5, output 1" }).waitFor();
-    await page.getByRole("button", { name: "Apply list", exact: true }).click();
-    await page.getByRole("button", { name: "Apply this list" }).click();
-    await lists.getByRole("row", { name: /^1, .* api\.json 1 in use$/ }).waitFor();
-    await lists.getByRole("button", { name: "Use list 0" }).click();
-    await page.getByRole("button", { name: "Use this list" }).click();
-    await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
-    expect(complaints).toEqual([]);
-    await close();
-  },
-);
+it.skipIf(!isLong)("a newer list of models is previewed, applied and rolled back", async () => {
+  const { page, complaints, close } = await world.open("root");
+  const choose = (text: string) =>
+    page.locator('input[type="file"]').setInputFiles({
+      name: "api.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(text),
+    });
+  await page.goto("/models");
+  await page.getByRole("button", { name: "Catalogue update" }).click();
+  const lists = page.getByRole("table", { name: "Lists of models" });
+  await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
+  await choose("no list");
+  await page.getByRole("alert").getByText("The list is refused").waitFor();
+  const limit = { context: 8192, output: 1024 };
+  const modalities = { input: ["text"], output: ["text"] };
+  const fresh = { limit, modalities, cost: { input: 0.5, output: 1 } };
+  await choose(JSON.stringify({ groq: { models: { "new-model": fresh } } }));
+  await page.getByRole("row", { name: "groq/new-model - input 0.5, output 1" }).waitFor();
+  await page.getByRole("button", { name: "Apply list", exact: true }).click();
+  await page.getByRole("button", { name: "Apply this list" }).click();
+  await lists.getByRole("row", { name: /^1, .* api\.json 1 in use$/ }).waitFor();
+  await lists.getByRole("button", { name: "Use list 0" }).click();
+  await page.getByRole("button", { name: "Use this list" }).click();
+  await lists.getByRole("row", { name: /^0 shipped \d+ in use$/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -51,7 +51,7 @@ const isLoaded = (one: unknown): boolean => {
   return complete === true ? naturalWidth > 0 : readyState >= 1;
 };
 
-it("the gallery shows pictures and playing videos of this origin, moves by arrows, and keeps its filters in the address", async () => {
+it("the gallery shows pictures and playing videos of this origin, is navigated by arrow keys, and keeps its filters in the address", async () => {
   const { page, complaints, close, settled } = await world.open("mem");
   await page.goto("/tasks");
   const gallery = page.getByRole("region", { name: "Gallery" });
@@ -91,7 +91,7 @@ it("the gallery shows pictures and playing videos of this origin, moves by arrow
 });
 
 it.skipIf(!isLong)(
-  "a task's page has what it made, its parameters without its text, four shapes and each try of its callback, which is sent again",
+  "a task's page shows its result, its parameters without the prompt, four shapes and the attempts of its callback, which can be sent again",
   async () => {
     const { page, complaints, close, settled } = await world.open("mem");
     await page.goto(`/tasks/${ids["video"]}`);
@@ -132,7 +132,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it("one that runs is canceled where its vendor confirms, and says so where it does not", async () => {
+it("a running task is cancelled if its vendor confirms; otherwise the page says so", async () => {
   const { page, settled, complaints, close } = await world.open("mem");
   const long = { prompt: 'A\n#sandbox {"task_seconds":600}', duration: 2 };
   const begin = async (model: string) => {
@@ -159,23 +159,26 @@ it("one that runs is canceled where its vendor confirms, and says so where it do
   await close();
 });
 
-it.skipIf(!isLong)("files that are gone leave a sentence, not a broken picture", async () => {
-  const { page, complaints, close } = await world.open("mem");
-  const id = await start(memKey, image);
-  await world.gateway.database.query("update files set expires_at = now() where task_id = $1", [
-    id,
-  ]);
-  await page.goto("/tasks");
-  await page
-    .getByRole("article", { name: /^succeeded/ })
-    .first()
-    .getByText("Its files are no longer stored.")
-    .waitFor();
-  expect(complaints).toEqual([]);
-  await close();
-});
+it.skipIf(!isLong)(
+  "removed files are replaced by a sentence, not by a broken picture",
+  async () => {
+    const { page, complaints, close } = await world.open("mem");
+    const id = await start(memKey, image);
+    await world.gateway.database.query("update files set expires_at = now() where task_id = $1", [
+      id,
+    ]);
+    await page.goto("/tasks");
+    await page
+      .getByRole("article", { name: /^succeeded/ })
+      .first()
+      .getByText("Its files are no longer stored.")
+      .waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
-it("a task of another workspace is not found by its address, nor in the gallery; the pages are accessible", async () => {
+it("a task of another workspace is found neither by address nor in the gallery, and the pages are accessible", async () => {
   const { page, complaints, close, settled } = await world.open("mem");
   await page.goto(`/tasks/${ids["foreign"]}`);
   await page.getByRole("alert").getByText("There is no such task").waitFor();

@@ -12,7 +12,7 @@ afterAll(() => world.close());
 
 const atPath = (path: string) => (url: URL) => url.pathname === `/admin/v1${path}`;
 
-it("a page whose data are long in coming says so, after ten seconds what it waits for, and on a phone whole above the bar", async () => {
+it("a page with slow data says so, after ten seconds also what it waits for, and on a phone completely above the menu bar", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install();
   const keys = await held(page, atPath("/keys"));
@@ -35,7 +35,7 @@ it("a page whose data are long in coming says so, after ten seconds what it wait
   await close();
 });
 
-it("nothing moves on a page that waits where its reader asked for less motion, and places that wait do elsewhere", async () => {
+it("a waiting page has no animation if its reader prefers reduced motion, and has one otherwise", async () => {
   const { page, close } = await world.open("root");
   const usage = await held(page, atPath("/usage"));
   await page.goto("/overview");
@@ -49,7 +49,7 @@ it("nothing moves on a page that waits where its reader asked for less motion, a
   await close();
 });
 
-it("that something was copied is said to those who listen", async () => {
+it("copying is announced to screen readers", async () => {
   await world.keyOf(world.root, world.home.id);
   const { page, close } = await world.open("root");
   await page.goto("/start");
@@ -60,7 +60,7 @@ it("that something was copied is said to those who listen", async () => {
   await close();
 });
 
-it("a read that nobody answers ends after a minute, and is read when it is tried again", async () => {
+it("a read without an answer fails after a minute, and can be tried again", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install();
   const keys = await held(page, atPath("/keys"));
@@ -82,7 +82,7 @@ it("a read that nobody answers ends after a minute, and is read when it is tried
   await close();
 });
 
-it("a press that would do nothing yet is not to be had: Invite waits for the workspace", async () => {
+it("a button without effect so far is disabled: Invite waits for the workspace", async () => {
   const { page, close } = await world.open("root");
   const workspaces = await held(page, atPath("/workspaces"));
   await page.goto("/settings/members");
@@ -96,7 +96,7 @@ it("a press that would do nothing yet is not to be had: Invite waits for the wor
   await close();
 });
 
-it("a page whose code is long in coming says so in its place", async () => {
+it("a page whose code loads slowly says so in its place", async () => {
   const { page, close } = await world.open("root");
   await page.goto("/start");
   await page.getByRole("heading", { level: 1 }).waitFor();
@@ -112,7 +112,7 @@ it("a page whose code is long in coming says so in its place", async () => {
   await close();
 });
 
-it("what was asked in the playground and answered by nobody stands in its field again", async () => {
+it("a playground question without an answer returns to its field", async () => {
   await world.keyOf(world.root, world.home.id);
   const { page, close } = await world.open("root");
   await page.goto("/playground");
@@ -130,7 +130,7 @@ it("what was asked in the playground and answered by nobody stands in its field 
   await close();
 });
 
-it("a field that chooses a key says that keys cannot be read, not that there are none", async () => {
+it("a key field says that keys cannot be read, not that there are none", async () => {
   const { page, close } = await world.open("root");
   const message = "Not today.";
   await page.route(atPath("/keys"), (route) =>
@@ -144,7 +144,7 @@ it("a field that chooses a key says that keys cannot be read, not that there are
   await close();
 });
 
-it("a press beside the form of a new provider takes nothing that was typed, and all is there again after a look at another form", async () => {
+it("a click beside the form of a new provider keeps typed text, and so does a look at another form", async () => {
   const { page, close } = await world.open("root");
   await page.goto("/providers?add=1");
   const dialog = page.getByRole("dialog", { name: "Add provider" });
@@ -173,7 +173,7 @@ it("a press beside the form of a new provider takes nothing that was typed, and 
   await close();
 });
 
-it("Enter takes the first of what fits, though it came after the last letter was typed", async () => {
+it("Enter selects the first match, even if it arrived after the last letter", async () => {
   const { id } = await world.keyOf(world.root, world.home.id);
   world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "late riser" }));
   const { page, close } = await world.open("root");
@@ -188,7 +188,7 @@ it("Enter takes the first of what fits, though it came after the last letter was
   await close();
 });
 
-it("Enter takes what is marked of a list that opened while its text was typed", async () => {
+it("Enter selects the highlighted entry of a list that opened during typing", async () => {
   const { id } = await world.keyOf(world.root, world.home.id);
   world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "early bird" }));
   const { page, settled, close } = await world.open("root");
@@ -206,7 +206,7 @@ it("Enter takes what is marked of a list that opened while its text was typed", 
   await close();
 });
 
-it("a key's page shows that its use and its history are on their way", async () => {
+it("a key's page shows that its usage and its history are loading", async () => {
   const { page, close } = await world.open("root");
   const { id } = await world.keyOf(world.root, world.home.id);
   const place = page.locator("[role=tabpanel] .mantine-Skeleton-root").filter({ visible: true });

@@ -75,7 +75,7 @@ const lists = [
 
 /** In the short form the widest list, and those with bars and with sentences in their cells. */
 it.each(inForm(["/requests", "/keys", "/settings/audit"], lists))(
-  "%s has room for its columns in every window",
+  "%s has room for its columns at every width",
   async (path) => {
     const { page, settled } = root;
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -90,7 +90,7 @@ it.each(inForm(["/requests", "/keys", "/settings/audit"], lists))(
   },
 );
 
-it("where there is too little room, what a phone leaves out goes, and first what wants much of it", () => {
+it("columns that a phone omits are dropped first when room is short, widest need first", () => {
   type Column = Parameters<typeof fits>[0][number] & { readonly header: string };
   const columns: readonly Column[] = [
     { header: "grows" },
@@ -120,7 +120,7 @@ async function shownAt(page: Page, x: number, y: number): Promise<string> {
   );
 }
 
-it("the exact amount of a row shows under the pointer, and a name that is cut off; elsewhere what the row's link says", async () => {
+it("a row's tooltip shows the exact amount or a truncated name, and elsewhere the link's title", async () => {
   const { page } = root;
   await page.setViewportSize({ width: 1440, height: 800 });
   await arrive(root, "/requests?model=sandbox/chat");
@@ -140,7 +140,7 @@ it("the exact amount of a row shows under the pointer, and a name that is cut of
   expect(await row.getByRole("link").getAttribute("title")).toMatch(/^\d{4}-\d\d-\d\dT/);
 });
 
-it("a window of 1280 pixels has room for the audit log, whose entries begin at their first lines", async () => {
+it("a window of 1280 pixels has room for the audit log, with cells aligned at the top", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });
   await arrive(root, "/settings/audit");
@@ -151,7 +151,7 @@ it("a window of 1280 pixels has room for the audit log, whose entries begin at t
 });
 
 it.each(inForm(["/keys"], ["/keys", "/settings/members", "/settings/workspaces"]))(
-  "amounts that %s has bars for end where their heads do",
+  "amounts with bars in %s are aligned with their headings",
   async (path) => {
     const { page, settled } = root;
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -169,7 +169,7 @@ it.each(inForm(["/keys"], ["/keys", "/settings/members", "/settings/workspaces"]
   },
 );
 
-it("of millions that were spent of a cap no figure is cut off in the list of keys", async () => {
+it("millions spent of a cap are not cut off in the list of keys", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.route("**/admin/v1/keys?**", async (route) => {
@@ -194,7 +194,7 @@ it("of millions that were spent of a cap no figure is cut off in the list of key
   await page.unrouteAll();
 });
 
-it("a key with a name without a place for a break stands within the list of choices, and Enter takes it", async () => {
+it("a key with a long unbreakable name fits the list of choices, and Enter selects it", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });
   const { id } = await world.keyOf(world.root, world.home.id);
@@ -221,7 +221,7 @@ it.each(
     ["/overview", "/settings/audit", "/playground"],
     ["/overview", "/money/ledger?ws=", "/settings/audit", "/keys", "/playground"],
   ),
-)("%s needs no scrolling sideways in a window that is enlarged to four times", async (path) => {
+)("%s needs no horizontal scrolling at fourfold zoom", async (path) => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 320, height: 800 });
   await arrive(root, path.endsWith("=") ? path + world.home.id : path);
@@ -229,7 +229,7 @@ it.each(
   await expect.poll(() => beyond(page)).toEqual([]);
 });
 
-it("the dots of the last hour or day are whole in the chart of durations", async () => {
+it("the last dots of the chart of durations are not cut off", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });
   await arrive(root, "/overview?period=7d");
@@ -242,7 +242,7 @@ it("the dots of the last hour or day are whole in the chart of durations", async
   expect(Math.min(...ends)).toBeGreaterThanOrEqual(0);
 });
 
-it("no tile and no panel of the money page has an empty line on a phone", async () => {
+it("no tile or panel of the money page has an empty line on a phone", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 390, height: 800 });
   await arrive(root, `/money?ws=${world.home.id}`);
@@ -255,7 +255,7 @@ it("no tile and no panel of the money page has an empty line on a phone", async 
   expect(panel!.y + panel!.height - (words!.y + words!.height)).toBeLessThan(20);
 });
 
-it("counts of gateways end where their heads do", async () => {
+it("counts of gateways are aligned with their headings", async () => {
   const { page } = root;
   await arrive(root, "/settings/gateways");
   await page.getByRole("cell", { name: /ms$/ }).waitFor();
@@ -272,7 +272,7 @@ it("a change in the audit log is not broken into single letters in a narrow wind
 });
 
 it.each(inForm([1024], [1440, 1280, 1024, 390]))(
-  "millions of dollars and billions of tokens stand in their columns of the overview at %i pixels",
+  "millions of dollars and billions of tokens fit the columns of the overview at %i pixels",
   async (width) => {
     const { page, settled } = root;
     await page.setViewportSize({ width, height: 800 });
@@ -300,7 +300,7 @@ it.each(inForm([1024], [1440, 1280, 1024, 390]))(
   },
 );
 
-it("millions of dollars and their nano-dollars stand in one line of the balance", async () => {
+it("millions of dollars with nano-dollars fit one line of the balance", async () => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.route("**/balance", async (route) => {
@@ -316,7 +316,7 @@ it("millions of dollars and their nano-dollars stand in one line of the balance"
   await page.unroute("**/balance");
 });
 
-it("a name without a place for a break makes no page wider than a phone, and numbers end where their heads do", async () => {
+it("an unbreakable name widens no page beyond a phone, and numbers are aligned with their headings", async () => {
   const { page } = root;
   const { must, home, gateway } = world;
   const { id, key } = await world.keyOf(world.root, home.id);
@@ -336,7 +336,7 @@ it("a name without a place for a break makes no page wider than a phone, and num
   expect(faults).toEqual([]);
 });
 
-it("the meaning of an error shows code as code", async () => {
+it("the explanation of an error shows code as code", async () => {
   const { page } = root;
   const { key } = await world.keyOf(world.root, world.home.id);
   await arrive(root, `/requests/${await world.chat(key, {}, "nobody/knows-it")}`);
@@ -345,7 +345,7 @@ it("the meaning of an error shows code as code", async () => {
   expect(await code.locator("..").innerText()).not.toContain("`");
 });
 
-it("tokens a second are grouped as other counts are", async () => {
+it("tokens per second are grouped like other counts", async () => {
   const { page } = root;
   await page.route("**/admin/v1/models**", async (route) => {
     const answer = await route.fetch();
@@ -358,7 +358,7 @@ it("tokens a second are grouped as other counts are", async () => {
   await page.unroute("**/admin/v1/models**");
 });
 
-it("on a phone what vendors said, and what parameters take, is read in words and not in letters", async () => {
+it("on a phone vendors' messages and parameters wrap between words, not between letters", async () => {
   const { page } = root;
   const { key } = await world.keyOf(world.root, world.home.id);
   await world.chat(key, { status: 500 });

@@ -19,5 +19,8 @@ export const actions: readonly Action[] = [
 
 /** Actions that need another host and have their own file: the file, and the name of its test. */
 export const elsewhere = {
-  "POST /auth/sign-in/social": ["oidc.test.ts", "a member comes back signed in, on the first page"],
+  "POST /auth/sign-in/social": [
+    "oidc.test.ts",
+    "a member returns from the identity provider signed in, on the first page",
+  ],
 } as const;

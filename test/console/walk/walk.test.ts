@@ -27,7 +27,7 @@ afterAll(() => world.close());
 const isOfCallers = (call: string): boolean => call.startsWith("POST /v1");
 const sorted = (all: Iterable<string>): string[] => [...new Set(all)].sort();
 
-describe("the table", () => {
+describe("the table of actions", () => {
   const sources = readSources();
 
   it("has every call of the console's sources that does more than read, and no other", () => {
@@ -35,7 +35,7 @@ describe("the table", () => {
     expect(sorted([...walked, ...Object.keys(elsewhere)])).toEqual(sources.calls);
   });
 
-  it("is of sources that reach the network by the known files alone", () => {
+  it("the console's sources reach the network through known files only", () => {
     expect(sources.ways).toEqual([
       "api/client.ts",
       "api/events.ts",
@@ -47,7 +47,7 @@ describe("the table", () => {
     ]);
   });
 
-  it("names what is walked in another file as that file does", () => {
+  it("names tests in other files by their titles", () => {
     for (const [file, name] of Object.values(elsewhere))
       expect(readFileSync(join(import.meta.dirname, "..", file), "utf8")).toContain(`"${name}"`);
   });
@@ -56,7 +56,7 @@ describe("the table", () => {
     expect(sorted(Object.values(places).map(({ path }) => path))).toEqual(pagePaths());
   });
 
-  it("says of each action what the table of rights says", () => {
+  it("agrees with the table of rights on each action", () => {
     const roles: readonly Role[] = [
       "organization_admin",
       "organization_admin",
@@ -96,23 +96,23 @@ it.each(looks)("%s at %s sees and is offered what the table says", async (who, n
   expect(await lookAt(world.walks[who], name)).toEqual([]),
 );
 
-describe("the ways to pages", () => {
-  it.each(people)("the menu of %s has the pages that they see", async (who) =>
+describe("the paths to pages", () => {
+  it.each(people)("are in the menu of %s for each page that they may see", async (who) =>
     expect(await menuFaults(world.walks[who])).toEqual([]),
   );
 
-  it("neither a letter nor the palette leads a member to what the menu has not", async () => {
+  it("are not in shortcuts or the palette for a member if the menu lacks them", async () => {
     const { member } = world.walks;
     expect(await menuFaults(member)).toEqual([]);
     expect(await closedWays(member)).toEqual([]);
   });
 
-  it.skipIf(!isLong).each(people)("menu, letters and palette lead %s to each", async (who) =>
+  it.skipIf(!isLong).each(people)("are in menu, shortcuts and palette for %s", async (who) =>
     expect(await wayFaults(world.walks[who])).toEqual([]),
   );
 });
 
-describe("what is not offered", () => {
+describe("an action that is not offered", () => {
   const refused = people.flatMap((who) =>
     actions.flatMap((action) =>
       mayDo(action.may, who) || action.ask === undefined ? [] : [{ who, action }],
@@ -126,7 +126,7 @@ describe("what is not offered", () => {
     },
   );
 
-  it("is asked for of each action that somebody may not do", () => {
+  it("has a request in the table for each action that some role may not do", () => {
     const unasked = actions.filter(({ may, ask }) => may.includes("-") && ask === undefined);
     // The API allows it for a person's own callback; only the page is missing.
     expect(unasked.map(({ name }) => name)).toEqual(["send a callback again"]);
@@ -142,6 +142,7 @@ const doings = people.flatMap((who) =>
     .filter((action) => isDone(who, action))
     .map((action) => [who, action.place, action.name, action] as const),
 );
-it.each(doings)("%s at %s: %s is done, and refused to others", async (who, _place, _name, action) =>
-  expect(await doIt(world.walks[who], action)).toEqual([]),
+it.each(doings)(
+  "%s at %s: %s works, and is refused to others",
+  async (who, _place, _name, action) => expect(await doIt(world.walks[who], action)).toEqual([]),
 );
