@@ -42,7 +42,7 @@ const asking = (content: string, more: object = {}) => ({
   ...more,
 });
 
-it("no body is kept before an admin switches it on, which the audit log records; a call without a body and an unknown call get the same answer", async () => {
+it("bodies are kept only once an admin switches it on, which is audited; unknown and unkept calls get the same answer", async () => {
   const id = await world.chat(keys.mem.key);
   const { status, text } = await read(id);
   expect(status).toBe(404);
@@ -200,7 +200,7 @@ it("a stream that the vendor or the caller breaks off keeps what had arrived", a
   expect((await read(id)).json.answer).toContain("data: ");
 });
 
-it("bodies of failed calls only can be kept, and of embeddings; a shorter retention deletes exactly the older bodies, in batches", async () => {
+it("bodies of failed calls only can be kept; a shorter retention deletes exactly the older bodies, in batches", async () => {
   await keep({ keep_bodies: "errors", body_retention_days: 3 });
   const fine = await post(keys.mem.key, asking("Hi"));
   const failed = await post(keys.mem.key, asking(`Hi\n#sandbox {"status":400,"error":"no"}`));

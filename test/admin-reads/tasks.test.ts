@@ -68,7 +68,7 @@ describe("tasks", () => {
     }
   });
 
-  it("are filtered by kind, provider and member, and show the retention of their files and their parameters without the prompt", async () => {
+  it("are filtered by kind, provider and member, and show retention and parameters without the prompt", async () => {
     const list = async (query: string) => ids(await world.root.call("GET", `/tasks?${query}`));
     const { mem, mel, failed, bob } = tasks;
     expect(await list("kind=video")).toEqual([bob, failed, mel, mem]);

@@ -32,7 +32,7 @@ describe("spend caps", () => {
     return body.error?.code ?? answer.status;
   };
 
-  it("CAP-10: an organization admin sets the caps of a workspace; a change with caps by a workspace admin or a member is refused as a whole", async () => {
+  it("CAP-10: an organization admin sets the caps of a workspace; other users are refused, with the rest of their change", async () => {
     const path = `/workspaces/${world.home.id}`;
     const set = world.must(await setCaps(world.root, path, { monthly: "500.00" }));
     expect(set.spend_caps).toMatchObject({ monthly: "500", total: null, hard: false });
@@ -115,7 +115,7 @@ describe("spend caps", () => {
     for (const caps of loosened) expect((await setCaps(world.ann, path, caps)).status).toBe(200);
   });
 
-  it("a workspace admin sets up to five alert thresholds, which are sorted; null restores the default, and other values are refused", async () => {
+  it("a workspace admin sets up to five alert thresholds, sorted; null restores the default, and other values are refused", async () => {
     const path = `/workspaces/${world.home.id}`;
     const set = (alert_thresholds: unknown, by = world.ann) =>
       by.call("PATCH", path, { alert_thresholds });

@@ -229,7 +229,7 @@ describe("changes", () => {
     );
   });
 
-  it("ALLOW-04: a model that an upper layer excludes stays in the key's list, marked, and works again once the layer allows it", async () => {
+  it("ALLOW-04: a model that an upper layer excludes stays in the key's list, marked, and works again once allowed", async () => {
     const { key, id } = world.must(
       await world.mem.call("POST", "/keys", {
         workspace_id: world.home.id,

@@ -113,7 +113,7 @@ describe("an invited user", () => {
     expect(data.map((key: { id: string }) => key.id)).toEqual([id]);
   });
 
-  it("joins with a link that works once: one of many simultaneous uses wins; used, guessed and expired links get the same answer", async () => {
+  it("joins with a link that works once; used, guessed and expired links get the same answer", async () => {
     const email = freshEmail();
     const { token, userId } = await invited(email);
     const race = await Promise.all(

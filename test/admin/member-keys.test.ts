@@ -285,7 +285,7 @@ describe("keys of members", () => {
     expect(codeOf(lifted)).toEqual(refused);
   });
 
-  it("VIS-01 KEY-11 T73: a temporary value is given to users who see the key, is billed and limited as the key, opens nothing else, and ends with it", async () => {
+  it("VIS-01 KEY-11 T73: a temporary value is for users who see the key, is billed and limited as the key, and ends with it", async () => {
     const { id } = await newKey(world.mem);
     const path = `/keys/${id}/temporary`;
     for (const person of [world.mel, world.bob])

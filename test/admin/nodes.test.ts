@@ -37,7 +37,7 @@ describe("two nodes", () => {
   /** The next call on each node; first on the node that made the change. */
   const next = async (key: string) => [await callWith(one, key), await callWith(other, key)];
 
-  it("T73 KEY-11: disabling, enabling, caps, allowlists of all layers and a revocation on one node apply to the next call on both", async () => {
+  it("T73 KEY-11: changes of status, caps and allowlists in all layers on one node apply to the next call on both", async () => {
     const made = must(
       await one.admin("POST", "/keys", { workspace_id: one.workspaceId, name: "both" }),
     );

@@ -117,7 +117,7 @@ describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
       );
     });
 
-    it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: a key is created, disabled, enabled, revealed, rotated and revoked, and each step applies to the next call", async () => {
+    it("KEY-04 KEY-08 KEY-10 KEY-11 KEY-12: each step of a key's life, from create to revoke, applies to the next call", async () => {
       const made = (await run("keys create --name ci --json", environment, by)) as KeyJson;
       expect(await call(gateway.url, made.key)).toBe("200 ok");
       await run(`keys disable ${made.id}`, environment, by);

@@ -51,7 +51,7 @@ const isLoaded = (one: unknown): boolean => {
   return complete === true ? naturalWidth > 0 : readyState >= 1;
 };
 
-it("the gallery shows pictures and playing videos of this origin, is navigated by arrow keys, and keeps its filters in the address", async () => {
+it("the gallery shows pictures and playing videos, is navigated by arrow keys, and keeps its filters in the address", async () => {
   const { page, complaints, close, settled } = await world.open("mem");
   await page.goto("/tasks");
   const gallery = page.getByRole("region", { name: "Gallery" });
@@ -91,7 +91,7 @@ it("the gallery shows pictures and playing videos of this origin, is navigated b
 });
 
 it.skipIf(!isLong)(
-  "a task's page shows its result, its parameters without the prompt, four shapes and the attempts of its callback, which can be sent again",
+  "a task's page shows its result, parameters without the prompt, four shapes and callback attempts; the callback can be sent again",
   async () => {
     const { page, complaints, close, settled } = await world.open("mem");
     await page.goto(`/tasks/${ids["video"]}`);

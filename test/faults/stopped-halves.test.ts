@@ -16,7 +16,7 @@ const vectors = `  - id: acme/vector
 `;
 
 it.each(["abort", "drain"])(
-  "T62 ERR-01: with on_disconnect %s half-received answers become 503 in the caller's protocol, nothing is charged, and no other attempt is made",
+  "T62 ERR-01: with on_disconnect %s half-received answers become 503 in the caller's protocol, without a charge or another attempt",
   async (onDisconnect) => {
     const vendor = await startRecorder((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });

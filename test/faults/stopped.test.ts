@@ -110,7 +110,7 @@ describe("a gateway that is stopped inside a transaction", () => {
     return { status: response.status, ms: performance.now() - from };
   }
 
-  it("T67 T68: does not delay other workspaces, delays its own only until the server ends the transaction, and a completed stream is charged", async () => {
+  it("T67 T68: delays no other workspace, its own only until the server ends the transaction, and a completed stream is charged", async () => {
     // The gateway knows both, as during normal operation.
     for (const tenant of [one, other]) expect((await timed(() => chat(tenant))).status).toBe(200);
     const streamed = await chat(one, true);

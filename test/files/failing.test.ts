@@ -82,7 +82,7 @@ const troubles: readonly (readonly [string, () => () => void, RegExp, RegExp])[]
 ];
 
 it.skipIf(!canMount).each(troubles)(
-  "STORE-01: a disk that %s: calls that need files get 503 without cost or vendor request, text calls go on, and the disk's recovery ends it",
+  "STORE-01: a disk that %s: calls that need files get 503 without cost or vendor request, text calls go on, and it recovers",
   async (what, spoil, fix, found) => {
     const before = await bench.state();
     const mend = spoil();

@@ -18,7 +18,7 @@ interface TaskBody {
 const dayMs = 86_400_000;
 
 it.each(["local", "s3"])(
-  "STORE-01, STORE-02, STORE-03, STORE-05: a result is available for seven days without its vendor; then the file is removed and the task stays (%s)",
+  "STORE-01, STORE-02, STORE-03, STORE-05: a result is available for seven days without its vendor; then its file is removed (%s)",
   async (kind) => {
     let aheadMs = 0;
     const clock = { now: () => Date.now() + aheadMs };

@@ -23,7 +23,7 @@ const poor = {
   },
 };
 
-it("an empty account, which Anthropic reports with 400, is hidden from the caller: the next provider answers, and the key is paused", async () => {
+it("an empty account, which Anthropic reports with 400, is hidden: the next provider answers, and the key is paused", async () => {
   trio.up.a.answer(json(poor, 400));
   for (let count = 0; count < 3; count += 1) {
     const answer = await trio.call({ model: "acme/talk-1:@price" });
