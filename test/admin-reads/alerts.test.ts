@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember, startWorld, type Person, type World } from "../admin/people.ts";
 
 let world: World;
-let seen: (person: Pick<Person, "call">, query?: string) => Promise<unknown>;
+let alertsSeenBy: (person: Pick<Person, "call">, query?: string) => Promise<unknown>;
 beforeAll(async () => {
   world = await startWorld();
   const { gateway, home, away, ann, mem, mel, bob, must } = world;
@@ -27,7 +27,7 @@ beforeAll(async () => {
       [workspaceId, scope, id],
     );
   const names = new Map<string, string>(alerts.map(([name, , , id]) => [id, name]));
-  seen = async (person, query = "") => {
+  alertsSeenBy = async (person, query = "") => {
     const { data } = must(await person.call("GET", `/alerts${query}`));
     return (data as { layer_id: string }[]).map(({ layer_id: id }) => names.get(id) ?? id).sort();
   };
@@ -38,19 +38,19 @@ const ofHome = ["ann's key", "home itself", "mel", "mem", "mem's key"];
 const ofAway = ["away itself", "bob"];
 
 it("a workspace admin sees the alerts of their workspace, and an organization admin sees all", async () => {
-  expect(await seen(world.ann)).toEqual(ofHome);
-  expect(await seen(world.bob)).toEqual(ofAway);
-  expect(await seen(world.root)).toEqual([...ofHome, ...ofAway].sort());
-  expect(await seen(world.root, `?workspace_id=${world.away.id}`)).toEqual(ofAway);
-  expect(await seen(world.ann, `?workspace_id=${world.away.id}`)).toEqual([]);
+  expect(await alertsSeenBy(world.ann)).toEqual(ofHome);
+  expect(await alertsSeenBy(world.bob)).toEqual(ofAway);
+  expect(await alertsSeenBy(world.root)).toEqual([...ofHome, ...ofAway].sort());
+  expect(await alertsSeenBy(world.root, `?workspace_id=${world.away.id}`)).toEqual(ofAway);
+  expect(await alertsSeenBy(world.ann, `?workspace_id=${world.away.id}`)).toEqual([]);
 });
 
 it("a member sees the alerts about themselves and their keys, and none after leaving the workspace", async () => {
-  expect(await seen(world.mem)).toEqual(["mem", "mem's key"]);
-  expect(await seen(world.mel)).toEqual(["mel"]);
+  expect(await alertsSeenBy(world.mem)).toEqual(["mem", "mem's key"]);
+  expect(await alertsSeenBy(world.mel)).toEqual(["mel"]);
   const { home, gateway, must, ann, mem } = world;
   const other = await newMember(gateway, home.id, { email: "other@example.com", role: "member" });
-  expect(await seen(other)).toEqual([]);
+  expect(await alertsSeenBy(other)).toEqual([]);
   must(await ann.call("DELETE", `/workspaces/${home.id}/members/${mem.userId}`));
-  expect(await seen(mem)).toEqual([]);
+  expect(await alertsSeenBy(mem)).toEqual([]);
 });

@@ -93,10 +93,10 @@ describeDatabase("a long log", (open) => {
     const filter = { visibility: seesEverything, ...rare };
     const names = (found as { id: string }[]).map(({ id }) => id);
     const middle = Math.floor(names.length / 2);
-    const beside = await timed("beside a rare cost", () =>
+    const besideRareCost = await timed("beside a rare cost", () =>
       findNeighbours(database, names[middle]!, filter),
     );
-    expect(beside).toEqual({ previous: names[middle - 1], next: names[middle + 1] });
+    expect(besideRareCost).toEqual({ previous: names[middle - 1], next: names[middle + 1] });
     await timed("beside any", () =>
       findNeighbours(database, names[middle]!, { visibility: seesEverything }),
     );

@@ -65,15 +65,16 @@ it("/verify is refused to workspace admins and members", async () => {
 });
 
 describe("gateways", () => {
-  interface Seen {
+  interface ListedGateway {
     readonly id: string;
     readonly in_flight: number;
     readonly last_seen_at: string;
   }
-  const seen = async (): Promise<Seen[]> => (await world.root.call("GET", "/gateways")).json.data;
+  const listGateways = async (): Promise<ListedGateway[]> =>
+    (await world.root.call("GET", "/gateways")).json.data;
 
   it("lists each process while it serves, with version, load and calls in flight, until it stops", async () => {
-    const [own] = await seen();
+    const [own] = await listGateways();
     expect(own).toMatchObject({ version, in_flight: 0 });
     expect(own).toMatchObject({ memory_bytes: expect.toSatisfy((size: number) => size > 1e7) });
     const { database } = world.gateway;
@@ -92,41 +93,44 @@ describe("gateways", () => {
     };
     const stop = startPresence(presence);
     const other = await eventually(async () => {
-      const rows = await seen();
+      const rows = await listGateways();
       return rows.find(({ id }) => id !== own!.id);
     }, "the other one is listed");
     expect(other.in_flight).toBe(3);
     await eventually(async () => {
-      const rows = await seen();
+      const rows = await listGateways();
       return [own!, other].every(({ id, last_seen_at: before }) =>
         rows.some((row) => row.id === id && row.last_seen_at > before),
       );
     }, "both were heard of again");
     await stop();
-    expect((await seen()).map(({ id }) => id)).toEqual([own!.id]);
+    expect((await listGateways()).map(({ id }) => id)).toEqual([own!.id]);
   });
 
   it("counts calls in flight", async () => {
     const { key } = await world.keyOf(world.ann, world.home.id);
     const call = world.chat(key, { delay_ms: 1_000 });
-    await eventually(async () => (await seen())[0]!.in_flight === 1, "the call is under way");
+    await eventually(
+      async () => (await listGateways())[0]!.in_flight === 1,
+      "the call is under way",
+    );
     await call;
-    await eventually(async () => (await seen())[0]!.in_flight === 0, "it has ended");
+    await eventually(async () => (await listGateways())[0]!.in_flight === 0, "it has ended");
   });
 
   it("T65: records since when each gateway's oldest unrecorded call runs, so that exports wait for it", async () => {
     const { key } = await world.keyOf(world.ann, world.home.id);
-    const told = new Set<string>();
+    const reportedTimes = new Set<string>();
     let isOver = false;
     const call = world.chat(key, { delay_ms: 1_000 }).finally(() => (isOver = true));
     await eventually(async () => {
       const [row] = await world.gateway.database.query<{ since: string }>(
         "select calls_since as since from gateways",
       );
-      told.add(row!.since);
+      reportedTimes.add(row!.since);
       return isOver;
     }, "the call has ended");
-    expect(told).toContain((await call).slice("req_".length, "req_".length + 10));
+    expect(reportedTimes).toContain((await call).slice("req_".length, "req_".length + 10));
   });
 
   it("lists a process that died for a day, with the time when it was last seen", async () => {
@@ -140,7 +144,7 @@ describe("gateways", () => {
          values ($1, '1', now() - interval '3 days', now() - $2::integer * interval '1 hour', 0, 0, 1)`,
         [id, hours],
       );
-    const ids = (await seen()).map(({ id }) => id);
+    const ids = (await listGateways()).map(({ id }) => id);
     expect(ids).toContain("gw_died");
     expect(ids).not.toContain("gw_old");
   });

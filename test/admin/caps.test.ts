@@ -156,13 +156,13 @@ describe("spend caps", () => {
     await database.query("insert into low_balances values ($1, 1000000000000, 0, now())", [
       world.home.id,
     ]);
-    const told = async () => (await database.query("select 1 from low_balances")).length;
+    const reportedAlerts = async () => (await database.query("select 1 from low_balances")).length;
     const credit = async (amount: string) =>
       world.must(await world.root.call("POST", `${path}/credits`, { amount }));
     await credit("1");
-    expect(await told()).toBe(1);
+    expect(await reportedAlerts()).toBe(1);
     await credit("2000");
-    expect(await told()).toBe(0);
+    expect(await reportedAlerts()).toBe(0);
     await credit("-2001");
     expect(world.must(await set(null)).low_balance_alert).toBeNull();
   });

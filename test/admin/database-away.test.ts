@@ -16,7 +16,7 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-const told = ({ status, json, headers }: Answer) => ({
+const summaryOf = ({ status, json, headers }: Answer) => ({
   status,
   code: json["error"]?.code,
   retryAfter: Number(headers.get("retry-after")) > 0,
@@ -41,7 +41,7 @@ it("during a database outage, sign-ins and calls with any management credential 
     change,
     signIn: await signIn(gateway, ann.email, password),
   };
-  expect(Object.entries(answers).map(([who, answer]) => [who, told(answer)])).toEqual(
+  expect(Object.entries(answers).map(([who, answer]) => [who, summaryOf(answer)])).toEqual(
     Object.keys(answers).map((who) => [who, unavailable]),
   );
   for (const [who, { json }] of Object.entries(answers))

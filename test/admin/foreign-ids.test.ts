@@ -31,7 +31,7 @@ const filtered = Object.entries(openapi.paths).flatMap(([path, methods]) => {
 
 let world: World;
 /** Objects of Bob's organization, by the end of a parameter's name. */
-let theirs: Readonly<Record<string, string>>;
+let foreignIds: Readonly<Record<string, string>>;
 let invitationId = "";
 beforeAll(async () => {
   world = await startWorld({ sandbox: "on" });
@@ -58,7 +58,7 @@ beforeAll(async () => {
   const invited = { email: "new@example.com", role: "member" };
   invitationId = must(await bob.call("POST", `/workspaces/${away.id}/members`, invited)).invitation
     .id;
-  theirs = {
+  foreignIds = {
     workspace_id: away.id,
     organization_id: away.organizationId,
     key_id: keyId,
@@ -72,7 +72,7 @@ beforeAll(async () => {
 afterAll(() => world.gateway.close());
 
 /** An answer without its times, and without the id in the request. */
-async function told(who: Person, asked: Asked, id: string) {
+async function answerFor(who: Person, asked: Asked, id: string) {
   const { status, text } = await who.call(asked.method, asked.path(id), asked.body?.(id));
   return { status, text: text.replaceAll(id, "<id>").replaceAll(/"[\d-]+T[\d:.]+Z"/g, "now") };
 }
@@ -84,24 +84,28 @@ interface Asked {
 }
 
 /** An unknown id of the same form. */
-const nobodys = (id: string): string => id.slice(0, id.indexOf("_") + 1) + "0".repeat(26);
+const unknownIdLike = (id: string): string => id.slice(0, id.indexOf("_") + 1) + "0".repeat(26);
 
 describe("an id of another organization in a query", () => {
   it("is tried for every filter of every read", () => {
     expect(filtered.length).toBeGreaterThan(15);
-    expect(filtered.filter(([, name]) => theirs[name] === undefined)).toEqual([["/models", "ids"]]);
+    expect(filtered.filter(([, name]) => foreignIds[name] === undefined)).toEqual([
+      ["/models", "ids"],
+    ]);
   });
 
   it.each(filtered.filter(([, name]) => name !== "ids"))(
     "gets the same answer as an unknown id: GET %s by %s",
     async (path, name) => {
-      const id = theirs[name]!;
+      const id = foreignIds[name]!;
       const asked: Asked = {
         method: "GET",
         path: (one) => `${path.replace("{id}", "req_none")}?${name}=${one}`,
       };
       for (const who of [world.ann, world.mem])
-        expect(await told(who, asked, id)).toEqual(await told(who, asked, nobodys(id)));
+        expect(await answerFor(who, asked, id)).toEqual(
+          await answerFor(who, asked, unknownIdLike(id)),
+        );
     },
   );
 });
@@ -119,9 +123,9 @@ describe("an id of another organization in a path below the caller's own workspa
     ["a password", { method: "POST", path: (id) => `${member(id)}/reset_password` }, bob],
     ["an invitation", { method: "DELETE", path: invitation }, () => invitationId],
   ])("gets 404, as an unknown id does: %s", async (_what, asked, id) => {
-    const answer = await told(world.ann, asked, id());
+    const answer = await answerFor(world.ann, asked, id());
     expect(answer.status).toBe(404);
-    expect(answer).toEqual(await told(world.ann, asked, nobodys(id())));
+    expect(answer).toEqual(await answerFor(world.ann, asked, unknownIdLike(id())));
   });
 
   it("is refused as the owner of a new key, like an unknown user id", async () => {
@@ -130,8 +134,8 @@ describe("an id of another organization in a path below the caller's own workspa
       path: () => "/keys",
       body: (id) => ({ workspace_id: world.home.id, name: "x", user_id: id }),
     };
-    const answer = await told(world.ann, asked, bob());
+    const answer = await answerFor(world.ann, asked, bob());
     expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer).toEqual(await told(world.ann, asked, nobodys(bob())));
+    expect(answer).toEqual(await answerFor(world.ann, asked, unknownIdLike(bob())));
   });
 });

@@ -30,13 +30,13 @@ it.each<[string, string, Body, () => string]>([
 ])(
   "POST %s: an id of another tenant gets the same answer as an unknown id (%s)",
   async (path, none, bodyOf, theirs) => {
-    const told = async (id: string) => {
+    const answerFor = async (id: string) => {
       const { status, json } = await world.ann.call("POST", path, bodyOf(id));
       const { request_id: _request, ...error } = json.error;
       return { status, error: JSON.stringify(error).replaceAll(id, "<id>") };
     };
-    const missing = await told(none);
+    const missing = await answerFor(none);
     expect(missing.status).toBeGreaterThanOrEqual(403);
-    expect(await told(theirs())).toEqual(missing);
+    expect(await answerFor(theirs())).toEqual(missing);
   },
 );

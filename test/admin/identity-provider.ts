@@ -68,8 +68,8 @@ export async function startIdentityProvider(
 
   function idToken(nonce: string | null, who: Claims): string {
     const now = Math.floor(Date.now() / 1000);
-    const said = manner.bare === true ? { sub: who.sub } : who;
-    const right = { ...said, nonce, iss: issuer, aud: client.id, iat: now, exp: now + 60 };
+    const identity = manner.bare === true ? { sub: who.sub } : who;
+    const right = { ...identity, nonce, iss: issuer, aud: client.id, iat: now, exp: now + 60 };
     const header = { alg: "RS256", kid: "one", ...manner.header };
     const text = `${base64url(header)}.${base64url({ ...right, ...manner.body })}`;
     return `${text}.${signed(text)}`;

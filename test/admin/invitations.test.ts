@@ -10,7 +10,7 @@ import type { Answer } from "./support.ts";
 const dayMs = 24 * 60 * 60 * 1000;
 const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
 const ascending = (one: number, other: number) => one - other;
-const gone = [404, "not_found"];
+const notFound = [404, "not_found"];
 
 let world: World;
 const clock = manualClock(Date.now());
@@ -141,7 +141,7 @@ describe("an invited user", () => {
         await read(one),
       ];
       for (const answer of answers) {
-        expect(codeOf(answer)).toEqual(gone);
+        expect(codeOf(answer)).toEqual(notFound);
         texts.add(answer.json.error.message);
       }
     }
@@ -194,7 +194,7 @@ describe("an invited user", () => {
     const restored = await world.ann.call("POST", `${path}/restore`, {});
     expect([restored.status, restored.json.user_id]).toEqual([201, world.bob.userId]);
     world.must(await world.ann.call("DELETE", path));
-    expect(codeOf(await accept({ token }, world.bob.cookie))).toEqual(gone);
+    expect(codeOf(await accept({ token }, world.bob.cookie))).toEqual(notFound);
   });
 
   it("is a member only once: restoring a removed member ends an invitation sent in the meantime", async () => {
@@ -209,7 +209,9 @@ describe("an invited user", () => {
     const { data } = world.must(await world.ann.call("GET", `${path}?limit=100`));
     const listed = data.filter((one: { email: string }) => one.email === email);
     expect(listed).toMatchObject([{ status: "active", user_id: userId }]);
-    expect(codeOf(await accept({ token: again.token, password: "a long password" }))).toEqual(gone);
+    expect(codeOf(await accept({ token: again.token, password: "a long password" }))).toEqual(
+      notFound,
+    );
     expect(await auditOf(again.invitation.id)).toEqual([
       ["invitation.revoke", "ann@example.com"],
       ["invitation.create", "ann@example.com"],
@@ -221,7 +223,9 @@ describe("an invited user", () => {
     const first = await invited(email);
     const second = await invited(email, { role: "admin", name: "Guest" });
     expect(second.userId).toBe(first.userId);
-    expect(codeOf(await accept({ token: first.token, password: "a long password" }))).toEqual(gone);
+    expect(codeOf(await accept({ token: first.token, password: "a long password" }))).toEqual(
+      notFound,
+    );
     expect((await signIn(world.gateway, email, first.oneTime)).status).toBe(401);
     const path = `/workspaces/${world.home.id}`;
     const { data } = world.must(await world.ann.call("GET", `${path}/members?limit=100`));
@@ -231,11 +235,11 @@ describe("an invited user", () => {
     ]);
     expect(JSON.stringify(data)).not.toContain(second.token);
     const byId = `${path}/invitations/${second.invitation.id}`;
-    expect(codeOf(await world.mem.call("DELETE", byId))).toEqual(gone);
-    expect(codeOf(await world.bob.call("DELETE", byId))).toEqual(gone);
+    expect(codeOf(await world.mem.call("DELETE", byId))).toEqual(notFound);
+    expect(codeOf(await world.bob.call("DELETE", byId))).toEqual(notFound);
     expect((await world.ann.call("DELETE", byId)).json).toMatchObject({ deleted: true });
     expect(codeOf(await accept({ token: second.token, password: "a long password" }))).toEqual(
-      gone,
+      notFound,
     );
     expect((await signIn(world.gateway, email, second.oneTime)).status).toBe(401);
     expect(await auditOf(second.invitation.id)).toEqual([
@@ -256,7 +260,7 @@ describe("an invited user", () => {
     const third = await invited(email);
     const removed = await world.ann.call("DELETE", `${path}/members/${third.userId}`);
     expect(removed.json).toMatchObject({ deleted: true, disabled_keys: [] });
-    expect(codeOf(await accept({ token: third.token }, world.mel.cookie))).toEqual(gone);
+    expect(codeOf(await accept({ token: third.token }, world.mel.cookie))).toEqual(notFound);
     const rows = await world.gateway.database.query("select 1 from users where email = $1", [
       email,
     ]);
@@ -305,7 +309,7 @@ describe("an invited user", () => {
       "insufficient_permissions",
     ]);
     const away = `/workspaces/${world.away.id}/members`;
-    expect(codeOf(await world.ann.call("POST", away, body))).toEqual(gone);
+    expect(codeOf(await world.ann.call("POST", away, body))).toEqual(notFound);
     const again = await world.ann.call("POST", path, { email: world.mem.email, role: "admin" });
     expect(codeOf(again)).toEqual([409, "conflict"]);
   });

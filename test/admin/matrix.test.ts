@@ -13,7 +13,7 @@ import type { Answer } from "./support.ts";
  * `+` done, `-` refused (403), `0` as if missing (404), `.` no such object. Three signs for each role (organization admin,
  * workspace admin, member): an own object, one of the same workspace, a foreign one.
  */
-const meant: Readonly<Record<Action, string>> = {
+const expectedSigns: Readonly<Record<Action, string>> = {
   "organization.read": ".++ .+0 .+0",
   "organization.create": "..+ ..- ..-",
   "organization.change": ".++ .-0 .-0",
@@ -86,7 +86,7 @@ type Ask = (role: Role, relation: Relation) => Promise<string> | string;
 /** The results of an action in every case, in the signs of the table. */
 async function signs(action: Action, ask: Ask): Promise<string> {
   const groups: string[] = [];
-  for (const [at, group] of meant[action].split(" ").entries()) {
+  for (const [at, group] of expectedSigns[action].split(" ").entries()) {
     let happened = "";
     for (const [index, sign] of group.split("").entries()) {
       happened += sign === "." ? sign : await ask(roles[at]!, relations[index]!);
@@ -117,22 +117,22 @@ describe("the matrix of rights", () => {
   afterAll(() => world.gateway.close());
 
   it("names every action", () => {
-    expect(Object.keys(meant).sort()).toEqual(Object.keys(rights).sort());
+    expect(Object.keys(expectedSigns).sort()).toEqual(Object.keys(rights).sort());
   });
 
-  it.each(Object.keys(meant) as Action[])(
+  it.each(Object.keys(expectedSigns) as Action[])(
     "VIS-01 VIS-02 VIS-04 KEY-18: %s gives the intended result for every role and every relation to the object",
     async (action) => {
       const decided = await signs(
         action,
         (role, relation) => verdicts[verdict(action, role, relation)],
       );
-      expect(decided).toBe(meant[action]);
+      expect(decided).toBe(expectedSigns[action]);
       const happened = await signs(action, async (role, relation) => {
         const { answer, missing } = await actionRequests[action](world, { role, relation });
         return signOf(answer, answer.status === 404 ? await missing!() : undefined);
       });
-      expect(happened).toBe(meant[action]);
+      expect(happened).toBe(expectedSigns[action]);
     },
   );
 

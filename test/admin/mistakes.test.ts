@@ -179,14 +179,14 @@ it("POST /providers with a misspelt vendor suggests the right one, and the messa
 
 it("every field with a pattern has a description for its error message", () => {
   const bare: string[] = [];
-  const look = (node: unknown, place: string): void => {
+  const visit = (node: unknown, place: string): void => {
     if (typeof node !== "object" || node === null) return;
     const { pattern, description } = node as Record<string, unknown>;
     if (typeof pattern === "string" && description === undefined) bare.push(place);
-    for (const [name, inner] of Object.entries(node)) look(inner, `${place}/${name}`);
+    for (const [name, inner] of Object.entries(node)) visit(inner, `${place}/${name}`);
   };
-  look(openapi.components.parameters, "parameters");
+  visit(openapi.components.parameters, "parameters");
   for (const [name, schema] of Object.entries(openapi.components.schemas))
-    if (name.endsWith("Request")) look(schema, name);
+    if (name.endsWith("Request")) visit(schema, name);
   expect(bare).toEqual([]);
 });

@@ -24,7 +24,7 @@ const sql = (text: string, params: readonly unknown[]) =>
   world.gateway.database.query(text, params);
 const makeKey = (by: Person, more: object = {}) =>
   by.call("POST", "/keys", { workspace_id: world.home.id, name: "one more", ...more });
-const told = ({ status, json }: Answer): unknown =>
+const outcomeOf = ({ status, json }: Answer): unknown =>
   status < 300 ? status : [status, json.error.code, json.error.message];
 
 /** Makes `count` more keys like an existing one. */
@@ -39,8 +39,8 @@ const flood = (id: string, count: number) =>
 it("a member has at most 1000 keys in a workspace; other members and organization administrators can still make keys", async () => {
   const first = await makeKey(mo);
   await flood(first.json.id as string, 998);
-  expect(told(await makeKey(mo))).toBe(201);
-  expect(told(await makeKey(mo))).toEqual([
+  expect(outcomeOf(await makeKey(mo))).toBe(201);
+  expect(outcomeOf(await makeKey(mo))).toEqual([
     409,
     "conflict",
     "There are 1000 API keys of this member in the workspace, with those of the last day that were revoked or expired, and no room for more. Revoke what is not used, or ask an organization administrator.",
@@ -84,8 +84,8 @@ it("a user has at most 100 personal tokens", async () => {
      select id || i, user_id, name, sha256((id || i)::bytea) from admin_tokens, generate_series(1, 98) i where user_id = $1`,
     [mo.userId],
   );
-  expect(told(await make())).toBe(201);
-  expect(told(await make())).toMatchObject([
+  expect(outcomeOf(await make())).toBe(201);
+  expect(outcomeOf(await make())).toMatchObject([
     409,
     "conflict",
     expect.stringMatching(/^There are 100 personal tokens/),
@@ -123,8 +123,8 @@ it("workspace administrators have at most 1000 members and invitations a day, in
      from audit_entries, generate_series(1, 998) i where workspace_id = $1 and object_id = $2 and action = 'member.create'`,
     [world.away.id, user_id],
   );
-  expect(told(await invite("second@example.com"))).toBe(201);
-  expect(told(await invite("third@example.com"))).toMatchObject([
+  expect(outcomeOf(await invite("second@example.com"))).toBe(201);
+  expect(outcomeOf(await invite("third@example.com"))).toMatchObject([
     409,
     "conflict",
     expect.stringMatching(/^There are 1000 members of this/),
@@ -153,8 +153,8 @@ it("a workspace sends at most 100 test events an hour", async () => {
      from webhook_deliveries, generate_series(1, 98) i where id = $1`,
     [id],
   );
-  expect(told(await test())).toBe(202);
-  expect(told(await test())).toMatchObject([
+  expect(outcomeOf(await test())).toBe(202);
+  expect(outcomeOf(await test())).toMatchObject([
     409,
     "conflict",
     expect.stringMatching(/^There are 100 test events/),

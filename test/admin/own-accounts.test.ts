@@ -18,7 +18,7 @@ rememberDerivations();
 
 const dayMs = 24 * 60 * 60 * 1000;
 const codeOf = (answer: Answer) => [answer.status, answer.json.error?.code];
-const gone = [404, "not_found"];
+const notFound = [404, "not_found"];
 const ascending = (one: number, other: number) => one - other;
 const refused = [403, "insufficient_permissions"];
 
@@ -74,7 +74,7 @@ describe("the sessions of a user", () => {
     expect(JSON.stringify(sessions)).not.toContain(token);
     world.must(await end(desk, `/sessions/${sessions[1]!.id}`));
     expect((await withCookie(phone, "/me")).status).toBe(401);
-    expect(codeOf(await end(desk, `/sessions/${sessions[1]!.id}`))).toEqual(gone);
+    expect(codeOf(await end(desk, `/sessions/${sessions[1]!.id}`))).toEqual(notFound);
     await opened(me.email);
     expect(world.must(await end(desk, "/sessions"))).toEqual({ object: "sessions", deleted: 2 });
     expect((await withCookie(me.cookie, "/me")).status).toBe(401);
@@ -98,7 +98,7 @@ describe("the sessions of a user", () => {
       expect(seen.some((one) => one.id === id)).toBe(false);
       const answer = await other.call("DELETE", `/sessions/${id}`);
       const none = await other.call("DELETE", "/sessions/session_00000000000000000000000000");
-      expect([codeOf(answer), answer.text]).toEqual([gone, none.text]);
+      expect([codeOf(answer), answer.text]).toEqual([notFound, none.text]);
     }
     expect(codeOf(await world.gateway.admin("GET", "/sessions"))).toEqual(refused);
     expect(codeOf(await world.gateway.admin("DELETE", "/sessions"))).toEqual(refused);
@@ -143,7 +143,7 @@ describe("a link that sets a new password", () => {
     expect((await signIn(world.gateway, me.email, chosen)).json.password_change_required).toBe(
       false,
     );
-    expect(codeOf(await use(token, "another one of mine"))).toEqual(gone);
+    expect(codeOf(await use(token, "another one of mine"))).toEqual(notFound);
     expect(await auditOf(me.userId)).toContainEqual(["member.reset_password", "ann@example.com"]);
     expect(await auditOf(me.userId)).toContainEqual(["password.reset", me.email]);
     const rows = await world.gateway.database.query(
@@ -168,16 +168,16 @@ describe("a link that sets a new password", () => {
     const guesses = [`gw_pwr_${"a".repeat(43)}`, "gw_pwr_", "x", ""];
     for (const one of [first, token, late, ...guesses]) {
       for (const answer of [await read(one), await use(one)]) {
-        expect(codeOf(answer)).toEqual(gone);
+        expect(codeOf(answer)).toEqual(notFound);
         texts.add(answer.json.error.message);
       }
     }
     expect(texts.size).toBe(1);
     // An invitation's token is not a reset token, and the reverse.
     const { token: invitation } = await invited("guest-of-reset@example.com");
-    expect(codeOf(await use(invitation))).toEqual(gone);
+    expect(codeOf(await use(invitation))).toEqual(notFound);
     const fresh = tokenOf(await ask(world.ann, me.userId));
-    expect(codeOf(await accept({ token: fresh, password: chosen }))).toEqual(gone);
+    expect(codeOf(await accept({ token: fresh, password: chosen }))).toEqual(notFound);
     const stored = await world.gateway.database.query("select * from password_resets");
     expect(JSON.stringify(stored)).not.toContain(fresh.slice(7));
   });
@@ -188,8 +188,8 @@ describe("a link that sets a new password", () => {
     const { token } = await invited("joins-away@example.com", {}, "bob");
     world.must(await accept({ token }, me.cookie));
     // The link was made earlier, and would now open the other workspace too.
-    expect(codeOf(await read(early))).toEqual(gone);
-    expect(codeOf(await use(early))).toEqual(gone);
+    expect(codeOf(await read(early))).toEqual(notFound);
+    expect(codeOf(await use(early))).toEqual(notFound);
     expect(codeOf(await ask(world.ann, me.userId))).toEqual(refused);
     expect(codeOf(await ask(world.bob, me.userId, world.away))).toEqual(refused);
     expect((await signIn(world.gateway, me.email, password)).status).toBe(200);
@@ -200,9 +200,9 @@ describe("a link that sets a new password", () => {
   });
 
   it("is refused for another organization's member, an organization admin, its maker and an invited user", async () => {
-    expect(codeOf(await ask(world.ann, world.bob.userId, world.away))).toEqual(gone);
-    expect(codeOf(await ask(world.ann, world.bob.userId))).toEqual(gone);
-    expect(codeOf(await ask(world.mem, world.mel.userId))).toEqual(gone);
+    expect(codeOf(await ask(world.ann, world.bob.userId, world.away))).toEqual(notFound);
+    expect(codeOf(await ask(world.ann, world.bob.userId))).toEqual(notFound);
+    expect(codeOf(await ask(world.mem, world.mel.userId))).toEqual(notFound);
     expect(codeOf(await ask(world.mem, world.mem.userId))).toEqual(refused);
     expect(codeOf(await ask(world.ann, world.ann.userId))).toEqual(refused);
     const joining = await invited("root-joins@example.com");
@@ -224,11 +224,11 @@ describe("a link that sets a new password", () => {
     const me = await guest();
     const demoted = await link(admin, me);
     world.must(await world.ann.call("PATCH", memberOf(admin), { role: "member" }));
-    expect(codeOf(await use(demoted))).toEqual(gone);
+    expect(codeOf(await use(demoted))).toEqual(notFound);
     world.must(await world.ann.call("PATCH", memberOf(admin), { role: "admin" }));
     const left = await link(admin, me);
     world.must(await world.ann.call("DELETE", memberOf(admin)));
-    expect(codeOf(await use(left))).toEqual(gone);
+    expect(codeOf(await use(left))).toEqual(notFound);
     const changed = await link(world.ann, me);
     const body = {
       currentPassword: password,
@@ -236,10 +236,10 @@ describe("a link that sets a new password", () => {
       keep_tokens: true,
     };
     world.must(await post("/auth/change-password", body, me.cookie));
-    expect(codeOf(await use(changed))).toEqual(gone);
+    expect(codeOf(await use(changed))).toEqual(notFound);
     const removed = await link(world.ann, me);
     world.must(await world.ann.call("DELETE", memberOf(me)));
-    expect(codeOf(await use(removed))).toEqual(gone);
+    expect(codeOf(await use(removed))).toEqual(notFound);
     expect((await signIn(world.gateway, me.email, "mine, and known to me")).status).toBe(200);
   });
 

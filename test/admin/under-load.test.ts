@@ -21,7 +21,7 @@ const refusalsMin = 8;
 const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
 
 /** Results of the callers of one gateway. */
-interface Seen {
+interface CallerCounts {
   refused: number;
   granted: number;
 }
@@ -35,10 +35,10 @@ describe("two gateways under load", () => {
   let secret: string;
   /** The time of the change's answer: calls that begin later must be refused. */
   let answeredMs = Infinity;
-  let seen: Seen[];
+  let counts: CallerCounts[];
   const stop = new AbortController();
   let callers: Promise<void>[] = [];
-  const late: string[] = [];
+  const lateSuccesses: string[] = [];
 
   /** Calls one after another on the `place`th gateway. Calls that begin after a change's answer count while the change stands. */
   async function keepCalling(place: number): Promise<void> {
@@ -53,9 +53,9 @@ describe("two gateways under load", () => {
       // A call that was still open when the change was undone may have either result.
       if (sinceMs !== answeredMs) continue;
       const isForbidden = startedMs >= sinceMs;
-      if (response.status !== 200) seen[place]!.refused += 1;
-      else if (isForbidden) late.push(`${(startedMs - sinceMs).toFixed(1)} ms: ${text}`);
-      else seen[place]!.granted += 1;
+      if (response.status !== 200) counts[place]!.refused += 1;
+      else if (isForbidden) lateSuccesses.push(`${(startedMs - sinceMs).toFixed(1)} ms: ${text}`);
+      else counts[place]!.granted += 1;
     }
   }
 
@@ -85,7 +85,7 @@ describe("two gateways under load", () => {
     workspaceId = (await admin(0, "GET", "/workspaces")).data[0].id;
     await admin(0, "POST", `/workspaces/${workspaceId}/credits`, { amount: "1000" });
     ({ id: keyId, key: secret } = await newKey(0));
-    seen = gateways.map(() => ({ refused: 0, granted: 0 }));
+    counts = gateways.map(() => ({ refused: 0, granted: 0 }));
     callers = gateways.flatMap((_, place) =>
       Array.from({ length: callersPerGateway }, () => keepCalling(place)),
     );
@@ -97,8 +97,8 @@ describe("two gateways under load", () => {
     far.close();
   });
 
-  const everywhere = (count: (one: Seen) => number, min: number) =>
-    expect.poll(() => Math.min(...seen.map(count)), { interval: 5 }).toBeGreaterThanOrEqual(min);
+  const everywhere = (count: (one: CallerCounts) => number, min: number) =>
+    expect.poll(() => Math.min(...counts.map(count)), { interval: 5 }).toBeGreaterThanOrEqual(min);
 
   const key = (place: number, action: string) => admin(place, "POST", `/keys/${keyId}/${action}`);
   const capOf = (place: number, layer: string, total: string | null) =>
@@ -153,13 +153,13 @@ describe("two gateways under load", () => {
     { timeout: inForm(300_000, 1_800_000) },
     async (name, index) => {
       for (let round = 0; round < rounds; round += 1) {
-        for (const one of seen) one.granted = 0;
+        for (const one of counts) one.granted = 0;
         await everywhere(({ granted }) => granted, 2);
         const takeBack = await changes[name]!((index + round) % 2);
-        for (const one of seen) one.refused = 0;
+        for (const one of counts) one.refused = 0;
         answeredMs = performance.now();
         await everywhere(({ refused }) => refused, refusalsMin);
-        expect(late).toEqual([]);
+        expect(lateSuccesses).toEqual([]);
         answeredMs = Infinity;
         await takeBack();
       }
