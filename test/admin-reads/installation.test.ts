@@ -64,7 +64,7 @@ it("/verify is refused to workspace admins and members", async () => {
     }
 });
 
-describe("gateways", () => {
+describe("the list of gateways", () => {
   interface ListedGateway {
     readonly id: string;
     readonly in_flight: number;
@@ -73,7 +73,7 @@ describe("gateways", () => {
   const listGateways = async (): Promise<ListedGateway[]> =>
     (await world.root.call("GET", "/gateways")).json.data;
 
-  it("lists each process while it serves, with version, load and calls in flight, until it stops", async () => {
+  it("has each process while it serves, with version, load and calls in flight", async () => {
     const [own] = await listGateways();
     expect(own).toMatchObject({ version, in_flight: 0 });
     expect(own).toMatchObject({ memory_bytes: expect.toSatisfy((size: number) => size > 1e7) });
@@ -133,7 +133,7 @@ describe("gateways", () => {
     expect(reportedTimes).toContain((await call).slice("req_".length, "req_".length + 10));
   });
 
-  it("lists a process that died for a day, with the time when it was last seen", async () => {
+  it("has a process that died for a day, with the time when it was last seen", async () => {
     const { database } = world.gateway;
     for (const [id, hours] of [
       ["gw_died", 5],
