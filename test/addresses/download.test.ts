@@ -106,10 +106,7 @@ describe("a file of an expected type", () => {
 
 describe("a file of another type", () => {
   it.each([
-    [
-      "a page that says it is a video",
-      Buffer.from("<!doctype html><html><body>Sorry</body></html>"),
-    ],
+    ["a page sent as a video", Buffer.from("<!doctype html><html><body>Sorry</body></html>")],
     ["an error in JSON", Buffer.from('{"error":{"message":"the signature has expired"}}')],
     ["a picture", files["image/png"]],
     [
@@ -127,14 +124,14 @@ describe("a file of another type", () => {
   });
 
   it.each([
-    ["HTML that says it is a video", "video/mp4", "<!doctype html><h1>502</h1>", true],
+    ["HTML sent as a video", "video/mp4", "<!doctype html><h1>502</h1>", true],
     ["HTML with a byte order mark", "video/mp4", "\ufeff<html>Sorry</html>", true],
     ["a store's error in XML", "application/xml", '<?xml version="1.0"?><Error/>', true],
     ["an error in JSON", "video/mp4", '{"error":"the signature has expired"}', true],
     ["an error that is a list", "application/problem+json", '["try again"]', true],
     ["a text", "text/plain; charset=utf-8", "Service unavailable.", true],
     ["an SVG", "image/svg+xml", '<?xml version="1.0"?><svg/>', false],
-    ["an SVG that says nothing of itself", "application/octet-stream", "<svg/>", false],
+    ["an SVG without a type", "application/octet-stream", "<svg/>", false],
     ["a picture of a kind that is not kept", "image/gif", "GIF89a\u0001\u0000\u0001\u0000", false],
   ])(
     "is not kept; `retryable` depends on its content: %s, sent as %s",
@@ -208,9 +205,9 @@ describe("a file that is too large", () => {
 
 describe("a file that does not arrive completely", () => {
   it.each([
-    ["a length that is not reached", "content-length: 9000"],
+    ["a body shorter than its length", "content-length: 9000"],
     ["chunks without an end", "transfer-encoding: chunked"],
-    ["no word of its length", "x-a: b"],
+    ["no length", "x-a: b"],
   ])("fails as cut: %s", async (_what, header) => {
     const chunked = header.startsWith("transfer");
     const server = await running(

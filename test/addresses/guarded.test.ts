@@ -79,16 +79,16 @@ describe("checking an address", () => {
   it("a hanging lookup delays only its own queue, and lookups that timed out while waiting are skipped", async () => {
     const asked: string[] = [];
     const { promise: hung, resolve: release } = Promise.withResolvers<void>();
-    const look = async (name: string) => {
+    const lookUp = async (name: string) => {
       asked.push(name);
       if (name === "dead.example") await hung;
       return [{ address: "93.184.215.14", family: 4 as const }];
     };
-    const strangers = oneByOne(look, 50);
+    const strangers = oneByOne(lookUp, 50);
     const names = ["dead.example", "one.example", "two.example"];
     const late = await Promise.allSettled(names.map((name) => strangers(name)));
     expect(late.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(await oneByOne(look, 50)("vendor.example")).toHaveLength(1);
+    expect(await oneByOne(lookUp, 50)("vendor.example")).toHaveLength(1);
     expect(asked).toEqual(["dead.example", "vendor.example"]);
     release();
     expect(await strangers("three.example")).toHaveLength(1);

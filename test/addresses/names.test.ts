@@ -7,9 +7,9 @@ const live = "93.184.215.14";
 let dns: DnsServer;
 let system: string[];
 let names: Resolve;
-let neighbours: Resolve;
+let withSystemLookups: Resolve;
 /** The lookup of a name whose servers are dead. It runs beside the other tests, because it takes five seconds. */
-let ofDead: Promise<unknown>;
+let deadLookup: Promise<unknown>;
 let deadDns: DnsServer;
 beforeAll(async () => {
   dns = await startDns((name, family) => {
@@ -22,10 +22,10 @@ beforeAll(async () => {
     return Promise.resolve([{ address: "10.0.0.9", family: 4 }]);
   };
   names = createNames({ servers: [dns.at], system: bySystem });
-  neighbours = createNames({ servers: [dns.at], system: bySystem, bySystemToo: true });
+  withSystemLookups = createNames({ servers: [dns.at], system: bySystem, bySystemToo: true });
   deadDns = await startDns(() => "silent");
-  ofDead = createNames({ servers: [deadDns.at], system: bySystem })("dead.example");
-  ofDead.catch(() => undefined);
+  deadLookup = createNames({ servers: [deadDns.at], system: bySystem })("dead.example");
+  deadLookup.catch(() => undefined);
 });
 beforeEach(() => {
   system = [];
@@ -55,7 +55,7 @@ it("a hundred dead names of one workspace do not delay another workspace's names
 });
 
 it("a name whose servers do not answer fails as EAI_AGAIN, not as unknown", async () => {
-  await expect(ofDead).rejects.toMatchObject({ code: "EAI_AGAIN" });
+  await expect(deadLookup).rejects.toMatchObject({ code: "EAI_AGAIN" });
 });
 
 it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example`])(
@@ -70,7 +70,7 @@ it.each(["a..example", `${"a".repeat(64)}.example`, `${"ab.".repeat(100)}example
 it("a name missing in DNS goes to the system's resolver for operators' names only, not for callers' names", async () => {
   await expect(names("missing.example")).rejects.toMatchObject({ code: "ENOTFOUND" });
   expect(system).toEqual([]);
-  expect(await neighbours("missing.example")).toEqual([{ address: "10.0.0.9", family: 4 }]);
+  expect(await withSystemLookups("missing.example")).toEqual([{ address: "10.0.0.9", family: 4 }]);
   expect(system).toEqual(["missing.example"]);
 });
 

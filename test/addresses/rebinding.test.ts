@@ -63,7 +63,7 @@ it("T77: each request resolves the name once, and connects to that address", asy
     "127.0.0.1",
     first.port,
   );
-  const heard: string[] = [];
+  const answers: string[] = [];
   for (let times = 0; times < 6; times += 1) {
     const { body } = await guardedRequest({
       ...rule,
@@ -76,9 +76,9 @@ it("T77: each request resolves the name once, and connects to that address", asy
       timeoutMs: 30_000,
       responseBytesMax: 100,
     });
-    heard.push(body.toString());
+    answers.push(body.toString());
   }
-  expect(heard).toEqual(["first", "second", "first", "second", "first", "second"]);
+  expect(answers).toEqual(["first", "second", "first", "second", "first", "second"]);
   expect(turn).toBe(6);
   await Promise.all([first.close(), second.close()]);
 });

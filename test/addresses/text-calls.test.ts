@@ -290,9 +290,9 @@ describe("an address in a text call", () => {
   it("T77: is found in linear time among many", async () => {
     const content = Array.from({ length: 200_000 }, () => ({ type: "image_url", image_url: "x" }));
     let found = 0;
-    const look = () =>
+    const findAll = () =>
       (found = addressesIn("chat", { messages: [{ role: "user", content }] }).length);
-    expect(await costMs(look)).toBeLessThan(2_000);
+    expect(await costMs(findAll)).toBeLessThan(2_000);
     expect(found).toBe(200_000);
   });
 });
