@@ -7,7 +7,7 @@ import type { Database } from "../../src/storage/index.ts";
 import { startSpendAlerts } from "../../src/tasks/index.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
-interface Told {
+interface Warning {
   readonly workspace_id: string;
   readonly workspace_name: string;
   readonly low_balance_alert: string;
@@ -16,11 +16,11 @@ interface Told {
 
 describeDatabase("a low balance", (open) => {
   let database: Database;
-  let told: Told[] = [];
+  let warnings: Warning[] = [];
   const log = {
     ...silentLog,
     warn(fields: object) {
-      if ("left" in fields) told.push(fields as Told);
+      if ("left" in fields) warnings.push(fields as Warning);
     },
   };
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describeDatabase("a low balance", (open) => {
   beforeEach(async () => {
     await database.query("delete from low_balances");
     await set({ credits: 10, charged: 0, line: 0, low: 5 });
-    told = [];
+    warnings = [];
   });
 
   /** Amounts in dollars. A `line` of null is unlimited credit, a `low` of null is no warning. */
@@ -56,7 +56,7 @@ describeDatabase("a low balance", (open) => {
       ]);
     }
   }
-  const looking = (options: { sweeps?: boolean; database?: Database } = {}) =>
+  const startAlerts = (options: { sweeps?: boolean; database?: Database } = {}) =>
     startSpendAlerts({
       database: options.database ?? database,
       clock: { now: () => Date.now() },
@@ -66,69 +66,69 @@ describeDatabase("a low balance", (open) => {
       everyMs: 3_600_000,
     });
   /** One check by each of `gateways` gateways, all of which charged the workspace. Returns the `left` of each warning. */
-  async function look(gateways = 1): Promise<string[]> {
-    const all = Array.from({ length: gateways }, () => looking());
+  async function warningsAfterCheck(gateways = 1): Promise<string[]> {
+    const all = Array.from({ length: gateways }, () => startAlerts());
     for (const one of all) one.charged("w", "k");
     await Promise.all(all.map((one) => one.close()));
-    const lefts = told.map(({ left }) => left);
-    told = [];
+    const lefts = warnings.map(({ left }) => left);
+    warnings = [];
     return lefts;
   }
 
   it("is reported once, however many gateways check at the same time or later", async () => {
     await set({ charged: 4.999999999 });
-    expect(await look(4)).toEqual([]);
+    expect(await warningsAfterCheck(4)).toEqual([]);
     await set({ charged: 5 });
-    const alerts = Array.from({ length: 4 }, () => looking());
+    const alerts = Array.from({ length: 4 }, () => startAlerts());
     for (const one of alerts) one.charged("w", "k");
     await Promise.all(alerts.map((one) => one.close()));
-    expect(told).toEqual([
+    expect(warnings).toEqual([
       { workspace_id: "w", workspace_name: "Search", low_balance_alert: "5", left: "5" },
     ]);
-    told = [];
+    warnings = [];
     await set({ charged: 9 });
-    expect(await look(4)).toEqual([]);
+    expect(await warningsAfterCheck(4)).toEqual([]);
   });
 
   it("is reported again only after credit brings it above the amount", async () => {
     await set({ charged: 9 });
-    expect(await look()).toEqual(["1"]);
+    expect(await warningsAfterCheck()).toEqual(["1"]);
     await set({ credits: 12 });
-    expect(await look()).toEqual([]);
+    expect(await warningsAfterCheck()).toEqual([]);
     await set({ credits: 20 });
-    expect(await look()).toEqual([]);
+    expect(await warningsAfterCheck()).toEqual([]);
     await set({ charged: 18 });
-    expect(await look()).toEqual(["2"]);
+    expect(await warningsAfterCheck()).toEqual(["2"]);
   });
 
   it("is reported again for another amount, and never without an amount", async () => {
     await set({ charged: 9 });
-    expect(await look()).toEqual(["1"]);
+    expect(await warningsAfterCheck()).toEqual(["1"]);
     await set({ low: 3 });
-    expect(await look()).toEqual(["1"]);
+    expect(await warningsAfterCheck()).toEqual(["1"]);
     await set({ low: null });
-    expect(await look()).toEqual([]);
+    expect(await warningsAfterCheck()).toEqual([]);
     await set({ low: 3 });
-    expect(await look()).toEqual(["1"]);
+    expect(await warningsAfterCheck()).toEqual(["1"]);
     await set({ low: 0 });
-    expect(await look()).toEqual([]);
+    expect(await warningsAfterCheck()).toEqual([]);
     await set({ charged: 11 });
-    expect(await look()).toEqual(["-1"]);
+    expect(await warningsAfterCheck()).toEqual(["-1"]);
   });
 
   it("counts the credit line as available; an unlimited workspace is never low", async () => {
     await set({ charged: 9, line: 100 });
-    expect(await look()).toEqual([]);
+    expect(await warningsAfterCheck()).toEqual([]);
     await set({ charged: 106 });
-    expect(await look()).toEqual(["4"]);
+    expect(await warningsAfterCheck()).toEqual(["4"]);
     await set({ line: null });
-    expect(await look()).toEqual([]);
+    expect(await warningsAfterCheck()).toEqual([]);
   });
 
   it("is found by the sweep without any charge: after a raised amount, or credit that was taken back", async () => {
     await set({ credits: 3 });
-    await looking({ sweeps: true }).close();
-    expect(told.map(({ left }) => left)).toEqual(["3"]);
+    await startAlerts({ sweeps: true }).close();
+    expect(warnings.map(({ left }) => left)).toEqual(["3"]);
   });
 
   it("is reported once for each of thousands of workspaces, a thousand in a transaction", async () => {
@@ -149,9 +149,9 @@ describeDatabase("a low balance", (open) => {
           return result;
         }),
     };
-    await looking({ sweeps: true, database: counted }).close();
-    expect(new Set(told.map((one) => one.workspace_id)).size).toBe(2500);
-    expect(told).toHaveLength(2500);
+    await startAlerts({ sweeps: true, database: counted }).close();
+    expect(new Set(warnings.map((one) => one.workspace_id)).size).toBe(2500);
+    expect(warnings).toHaveLength(2500);
     expect(Math.max(...sizes)).toBe(1000);
   });
 });

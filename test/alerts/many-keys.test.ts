@@ -20,12 +20,12 @@ describeDatabase("spend alerts of many keys", (open) => {
 
   /** The tables that the checks scan sequentially, and the number of alerts, after charges to `keys`. */
   async function readWhole(keys: readonly (readonly [workspace: string, key: string])[]) {
-    const whole = new Set<string>();
+    const tablesRead = new Set<string>();
     const explained = (tx: Queryable): Queryable => ({
       async query(sql, params, options) {
         if (sql.includes("touched")) {
           for (const node of await planOf(tx, sql, params))
-            if (node["Node Type"] === "Seq Scan") whole.add(node["Relation Name"]!);
+            if (node["Node Type"] === "Seq Scan") tablesRead.add(node["Relation Name"]!);
         }
         return tx.query(sql, params, options);
       },
@@ -45,19 +45,19 @@ describeDatabase("spend alerts of many keys", (open) => {
     await alerts.close();
     const rows = await database.query<{ scope_id: string }>("select scope_id from spend_alerts");
     await database.query("delete from spend_alerts");
-    return { whole: [...whole], alerts: rows.length };
+    return { tablesRead: [...tablesRead], alerts: rows.length };
   }
 
   it("read only the key that was charged", async () => {
-    const { whole, alerts } = await readWhole([["ws_7", "key_7"]]);
+    const { tablesRead, alerts } = await readWhole([["ws_7", "key_7"]]);
     // Its charges have passed two thresholds: 50 and 80.
     expect(alerts).toBe(2);
-    expect(whole.filter((table) => /^(?:api_keys|ledger_spend)$/.test(table))).toEqual([]);
+    expect(tablesRead.filter((table) => /^(?:api_keys|ledger_spend)$/.test(table))).toEqual([]);
   });
 
   it("read all keys in a sweep", async () => {
-    const { whole, alerts } = await readWhole([]);
+    const { tablesRead, alerts } = await readWhole([]);
     expect(alerts).toBe(10_000);
-    expect(whole).toContain("api_keys");
+    expect(tablesRead).toContain("api_keys");
   });
 });

@@ -100,7 +100,7 @@ describe("alerts of spend caps", () => {
     }
   }
   /** Waits long enough for two checks and a delivery. */
-  const aMoment = () => new Promise((resolve) => setTimeout(resolve, 400));
+  const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 400));
   const events = () =>
     receiver.received.map(
       ({ body }) => JSON.parse(body) as { id: string; type: string; data: Logged },
@@ -115,13 +115,13 @@ describe("alerts of spend caps", () => {
       await node().setCaps("key", { dailyNano: 20n * cent });
       await spend(5);
       await until(() => logged.length === 2);
-      await aMoment();
+      await waitBriefly();
       expect(
         new Set(logged.map(({ layer, threshold, name }) => `${layer} ${threshold} ${name}`)),
       ).toEqual(new Set(["member 20 null", "key 20 first key"]));
       await choose("{}");
       await spend(5);
-      await aMoment();
+      await waitBriefly();
       expect(logged).toHaveLength(2);
     } finally {
       await choose("{50,80,100}");
@@ -139,7 +139,7 @@ describe("alerts of spend caps", () => {
     await node().setCaps("key", { dailyNano: 2n * cent, hard: true });
     for (const one of [...nodes, ...nodes]) await refusedBy(one);
     await until(() => receiver.received.length === 1);
-    await aMoment();
+    await waitBriefly();
     expect(events().map(({ data }) => data)).toEqual([
       expect.objectContaining({
         layer: "key",
@@ -178,7 +178,7 @@ describe("alerts of spend caps", () => {
   it("report each threshold once, in the log and in a signed callback to the workspace's address", async () => {
     await node().setCaps("key", { dailyNano: 10n * cent });
     await spend(4);
-    await aMoment();
+    await waitBriefly();
     expect(logged).toEqual([]);
     await spend(1);
     await until(() => receiver.received.length === 1);
@@ -217,7 +217,7 @@ describe("alerts of spend caps", () => {
     });
     await spend(5);
     await until(() => receiver.received.length === 3);
-    await aMoment();
+    await waitBriefly();
     expect(
       events()
         .map(({ data }) => data.threshold)
@@ -241,7 +241,7 @@ describe("alerts of spend caps", () => {
     await spend(1);
     await until(() => logged.length === 5);
     expect(logged.at(-1)).toMatchObject({ cap: "0.03", threshold: 50 });
-    await aMoment();
+    await waitBriefly();
     expect(logged).toHaveLength(5);
   });
 
@@ -264,16 +264,16 @@ describe("alerts of spend caps", () => {
       changeWorkspace({ database: node().database, clock }, node().workspaceId, {
         lowBalanceNano: usd === null ? null : parseUsd(usd),
       });
-    const lows = () => events().filter(({ type }) => type === "balance.low");
+    const lowBalanceEvents = () => events().filter(({ type }) => type === "balance.low");
     const left = await node().availableNano();
     await low(formatUsd(left - 2n * cent));
     await spend(1);
-    await aMoment();
-    expect(lows()).toEqual([]);
+    await waitBriefly();
+    expect(lowBalanceEvents()).toEqual([]);
     await spend(4);
-    await until(() => lows().length === 1);
-    await aMoment();
-    expect(lows()).toMatchObject([
+    await until(() => lowBalanceEvents().length === 1);
+    await waitBriefly();
+    expect(lowBalanceEvents()).toMatchObject([
       {
         data: {
           workspace_id: node().workspaceId,
@@ -284,9 +284,9 @@ describe("alerts of spend caps", () => {
     ]);
     await node().credit("0.05");
     await spend(1);
-    await aMoment();
+    await waitBriefly();
     await spend(4);
-    await until(() => lows().length === 2);
+    await until(() => lowBalanceEvents().length === 2);
     await low(null);
   });
 
@@ -295,7 +295,7 @@ describe("alerts of spend caps", () => {
     await node().setCaps("key", { dailyNano: 2n * cent });
     await spend(1);
     await until(() => logged.length === 1);
-    await aMoment();
+    await waitBriefly();
     expect(await node().database.query("select id from webhook_deliveries")).toEqual([]);
   });
 
@@ -303,16 +303,16 @@ describe("alerts of spend caps", () => {
     await node().setCaps("key", { dailyNano: 0n });
     const answer = await node().post("/v1/chat/completions", talk());
     expect(answer.status).toBe(402);
-    await aMoment();
+    await waitBriefly();
     expect(logged).toEqual([]);
   });
 
   it("are sent at the next start if the process ended before it checked", async () => {
     await spend(1);
-    await aMoment();
+    await waitBriefly();
     // The state after a process has charged and died: the counter stands, but no alert was sent.
     await node().database.query("update api_keys set cap_daily_nano = $1", [cent]);
-    await aMoment();
+    await waitBriefly();
     expect(logged).toEqual([]);
     const alerts = startSpendAlerts({
       database: node().database,
