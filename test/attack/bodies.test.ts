@@ -73,13 +73,13 @@ describe("a stranger's large bodies", () => {
    * A client that waits for the answer before it sends more always gets it. A chunked body shows that it is too long only once it
    * is.
    */
-  async function expectTold([name, paths, refusal]: (typeof groups)[number]): Promise<void> {
+  async function expectRefusals([name, paths, refusal]: (typeof groups)[number]): Promise<void> {
     const headers = headersTo(name);
     for (const path of paths)
       for (const chunked of sizes) {
         const bytes = chunked && refusal === "413" ? 1 << 15 : 0;
-        const told = sendStart(victim.url, { path, body, chunked, headers }, bytes);
-        expect(await told, `${path}, ${chunked ? "chunked" : "with a length"}`).toBe(
+        const answer = sendStart(victim.url, { path, body, chunked, headers }, bytes);
+        expect(await answer, `${path}, ${chunked ? "chunked" : "with a length"}`).toBe(
           Number(refusal),
         );
       }
@@ -101,7 +101,7 @@ describe("a stranger's large bodies", () => {
           for (const group of tried) statuses.push(...(await attacked(group)));
         return statuses;
       });
-      for (const group of tried) await expectTold(group);
+      for (const group of tried) await expectRefusals(group);
     },
   );
 });

@@ -225,7 +225,7 @@ const headersOf = ({ body, key, chunked = false, headers }: Sent): Record<string
 });
 
 /** The number of answers per status, such as `{ 401: 8 }`. */
-function tally(statuses: readonly number[]): Record<number, number> {
+function countByStatus(statuses: readonly number[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
@@ -282,10 +282,10 @@ export async function expectUnharmed(
   const { result: figures, slowness } = await withSlowness(() =>
     measure(name, victim, async () => (statuses = await work())),
   );
-  const told = JSON.stringify(tally(statuses));
+  const told = JSON.stringify(countByStatus(statuses));
   console.log(`attack: ${name}: answers ${told}, machine slowed by ${slowness.toFixed(1)}`);
   expect(figures).toMatchObject({ failed: 0 });
   expect(figures.stallMs).toBeLessThan(stallMsMax * slowness);
   expect(figures.memoryMax).toBeLessThan(1.5e9);
-  return tally(statuses);
+  return countByStatus(statuses);
 }

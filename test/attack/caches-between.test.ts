@@ -43,7 +43,7 @@ it.each(paths)("GET %s answers no-store, with any key header and without a key",
 const described = Object.entries(openapi.paths).flatMap(([path, methods]) =>
   "get" in methods ? [path.replaceAll(/\{[^}]+\}/g, "none")] : [],
 );
-const beside = [
+const undescribedPaths = [
   "/",
   "/keys",
   "/assets/none.js",
@@ -64,7 +64,7 @@ it("every refusal answers no-store, at every path", async () => {
   expect(described.length).toBeGreaterThan(50);
   const kept: string[] = [];
   let refused = 0;
-  for (const path of [...described, ...beside])
+  for (const path of [...described, ...undescribedPaths])
     for (const headers of [{}, { "x-api-key": gateway.key }, { authorization: "Bearer wrong" }]) {
       const answer = await fetch(gateway.url + path, { headers, redirect: "manual" });
       await answer.arrayBuffer();

@@ -43,8 +43,8 @@ const signIn = (who: Claims, how: Manner = {}) =>
   signInThere(who, { provider, base: gateway.url, ...how });
 const me = (cookie: string) => call(gateway.url, "GET", "/me", { headers: { cookie } });
 
-const lies: readonly (readonly [what: string, how: () => Manner])[] = [
-  ["a token that nobody signed", () => ({ header: { alg: "none" }, signedBy: "nobody" })],
+const falseAnswers: readonly (readonly [what: string, how: () => Manner])[] = [
+  ["an unsigned token", () => ({ header: { alg: "none" }, signedBy: "nobody" })],
   [
     "a token signed with the public key as a secret",
     () => ({ header: { alg: "HS256" }, signedBy: "public key" }),
@@ -52,29 +52,32 @@ const lies: readonly (readonly [what: string, how: () => Manner])[] = [
   ["a token for another client", () => ({ body: { aud: "another" } })],
   ["a token of another issuer", () => ({ body: { iss: "https://evil.example" } })],
   [
-    "a token for several, of whom another asked",
+    "a token for several clients that another one asked for",
     () => ({ body: { aud: [client.id, "another"], azp: "another" } }),
   ],
-  ["a token of later", () => ({ body: { nbf: Math.floor(Date.now() / 1000) + 3_600 } })],
-  ["a token without an end", () => ({ body: { exp: undefined } })],
-  ["a token without an issuer", () => ({ body: { iss: undefined } })],
-  ["a token for nobody in particular", () => ({ body: { aud: undefined } })],
-  ["a token of no sign-in", () => ({ body: { nonce: undefined } })],
-  ["a token of nobody", () => ({ body: { sub: undefined } })],
-  ["a token of an id that is no text", () => ({ body: { sub: ["idp-1"] } })],
-  ["a token that is over", () => ({ body: { exp: 1_700_000_000 } })],
-  ["a token of another sign-in", () => ({ body: { nonce: "another" } })],
   [
-    "a token whose key it brings along",
+    "a token that is not yet valid",
+    () => ({ body: { nbf: Math.floor(Date.now() / 1000) + 3_600 } }),
+  ],
+  ["a token without an expiry", () => ({ body: { exp: undefined } })],
+  ["a token without an issuer", () => ({ body: { iss: undefined } })],
+  ["a token without an audience", () => ({ body: { aud: undefined } })],
+  ["a token without a nonce", () => ({ body: { nonce: undefined } })],
+  ["a token without a subject", () => ({ body: { sub: undefined } })],
+  ["a token with a subject that is not a string", () => ({ body: { sub: ["idp-1"] } })],
+  ["an expired token", () => ({ body: { exp: 1_700_000_000 } })],
+  ["a token with the nonce of another sign-in", () => ({ body: { nonce: "another" } })],
+  [
+    "a token that carries its own key",
     () => ({ forged: true, header: { jwk: provider.publicKey } }),
   ],
-  ["a token of a key that is a path", () => ({ header: { kid: "../../../../etc/passwd" } })],
-  ["no token at all", () => ({ tokenless: true })],
-  ["a profile of another person than its token's", () => ({ bare: true, userinfo: kate })],
+  ["a token with a path as its key id", () => ({ header: { kid: "../../../../etc/passwd" } })],
+  ["no token", () => ({ tokenless: true })],
+  ["a profile of another user than the token's", () => ({ bare: true, userinfo: kate })],
 ];
 
 describe("an identity provider that lies", () => {
-  it.each(lies)("signs no user in with a false answer: %s", async (_what, how) => {
+  it.each(falseAnswers)("signs no user in with a false answer: %s", async (_what, how) => {
     const { location, cookie } = await signIn(mallory, how());
     expect(location).toContain("error=");
     expect((await me(cookie)).status).toBe(401);

@@ -56,7 +56,7 @@ const activeKeys = async (userId: string): Promise<number> => {
 const waitingSql = "select 1 from pg_locks where not granted and locktype = 'transactionid'";
 
 /** Resolves when another transaction waits for an open one. */
-const somebodyWaits = (tx: Queryable): Promise<unknown> =>
+const blockedStatement = (tx: Queryable): Promise<unknown> =>
   eventually(async () => (await tx.query(waitingSql, [])).length > 0, "somebody waits");
 
 it("a member who is removed while their request body arrives makes no key and enables none", async () => {
@@ -116,7 +116,7 @@ it("a session whose deletion is not yet committed makes no personal token", asyn
     // The statement of a new password, in a transaction that is still open.
     await tx.query("delete from auth_sessions where user_id = $1", [owner.userId]);
     const made = make();
-    await somebodyWaits(tx);
+    await blockedStatement(tx);
     return { made };
   });
   expect((await making.made).status).toBe(401);
@@ -156,7 +156,7 @@ it("a member cannot enable their own key at the moment of their removal", async 
     const person = [home.id, hasty.userId];
     await tx.query("delete from members where workspace_id = $1 and user_id = $2", person);
     const enabled = move("enable");
-    await somebodyWaits(tx);
+    await blockedStatement(tx);
     return { enabled };
   });
   expect((await enabling.enabled).status).toBe(404);

@@ -25,20 +25,20 @@ const { textBodyBytes } = shareOf(
 /** Leaves room for the JSON around the text. */
 const bodyBytes = Math.floor(textBodyBytes / mebibyte - 1) * mebibyte;
 /** There is room for one of them at a time. Four together would take more than the memory. */
-const atOnce = inForm(4, 20);
+const bodiesAtOnce = inForm(4, 20);
 /** Bodies beside streams. One alone takes all the room for large bodies. */
-const besideStreams = inForm(1, 20);
+const bodiesBesideStreams = inForm(1, 20);
 const rounds = inForm(1, 3);
 const unread = inForm(90, 200);
 /** 512 MB have room for this many unread streams. */
-const held = 80;
+const unreadStreamsMax = 80;
 /** If all of their text were kept, they would take 320 MB, or 240 in the short form: too much beside a body either way. */
-const talking = inForm(30, 40);
-const talkedBytes = 4_200_000;
+const longStreams = inForm(30, 40);
+const longStreamBytes = 4_200_000;
 /** Each of them sends an event of 30 MB. */
-const lying = 40;
+const endlessEventStreams = 40;
 /** If all were held at once, those of the short form would take 500 MB (42 MB each), besides the process itself. */
-const pictured = inForm(12, 100);
+const pictureCalls = inForm(12, 100);
 
 const group = memoryGroup(512 * mebibyte);
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
@@ -141,7 +141,7 @@ function startOne() {
   });
   afterAll(() => own.victim?.stop());
   const post = (sent: Omit<Sent, "key">) => send(own.victim.url, { ...sent, key: own.victim.key });
-  const together = (sent: Omit<Sent, "key">, count = atOnce) =>
+  const together = (sent: Omit<Sent, "key">, count = bodiesAtOnce) =>
     Promise.all(Array.from({ length: count }, () => post(sent)));
   const streamOf = (path: string, model: string): RawRequest => ({
     path,
@@ -163,8 +163,8 @@ function startOne() {
   /** Bodies beside open streams, of the kind that takes the most memory. */
   async function expectHeld(streams: string): Promise<void> {
     const [, sent] = bodies[0]!;
-    const name = `${streams}, and ${besideStreams} bodies, in 512 MB`;
-    const figures = await measure(name, own.victim, () => together(sent, besideStreams));
+    const name = `${streams}, and ${bodiesBesideStreams} bodies, in 512 MB`;
+    const figures = await measure(name, own.victim, () => together(sent, bodiesBesideStreams));
     expect(group!.ended()).toBe(0);
     expect(figures.failed).toBe(0);
   }
@@ -189,7 +189,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
   it.each(tried)(
     "are served one after another at the largest size, and many at once are partly refused: %s",
     async (name, sent) => {
-      const figures = await measure(`${atOnce} ${name} in 512 MB`, own.victim, async () => {
+      const figures = await measure(`${bodiesAtOnce} ${name} in 512 MB`, own.victim, async () => {
         for (let round = 0; round < rounds; round += 1) {
           const statuses = new Set(await together(sent));
           expect(statuses).toContain(200);
@@ -205,7 +205,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
 
   it("forms are written to disk as they arrive", async () => {
     const sent = form();
-    const figures = await measure(`${atOnce} forms in 512 MB`, own.victim, async () => {
+    const figures = await measure(`${bodiesAtOnce} forms in 512 MB`, own.victim, async () => {
       const statuses = await together(sent);
       expect([0, 400, 503]).toEqual(expect.arrayContaining([...new Set(statuses)]));
       expect(statuses).toContain(400);
@@ -227,20 +227,24 @@ describe.skipIf(group === undefined)("streams and large bodies on a gateway with
     const clients = Array.from({ length: unread }, () =>
       openRaw(own.victim.url, streamed, { reads: false }),
     );
-    await eventually(() => unreadAt(own.victim.url) >= held / 2, "streams to stand still", 60_000);
+    await eventually(
+      () => unreadAt(own.victim.url) >= unreadStreamsMax / 2,
+      "streams to stand still",
+      60_000,
+    );
     await expectHeld(`${unread} streams that nobody reads`);
     await expectServed();
-    expect(unreadAt(own.victim.url)).toBeLessThan(held);
+    expect(unreadAt(own.victim.url)).toBeLessThan(unreadStreamsMax);
     closeAll(clients);
   });
 
   it("long streams use almost no memory for their text", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/talking");
     let bytes = 0;
-    const clients = Array.from({ length: talking }, () => openRaw(own.victim.url, streamed));
+    const clients = Array.from({ length: longStreams }, () => openRaw(own.victim.url, streamed));
     for (const { socket } of clients) socket.on("data", (piece) => (bytes += piece.length));
-    await eventually(() => bytes > talking * talkedBytes, "texts to be long", 60_000);
-    await expectHeld(`${talking} streams of long texts`);
+    await eventually(() => bytes > longStreams * longStreamBytes, "texts to be long", 60_000);
+    await expectHeld(`${longStreams} streams of long texts`);
     await expectServed();
     closeAll(clients);
   });
@@ -251,10 +255,12 @@ describe.skipIf(group === undefined)("a vendor that lies to a gateway with 512 M
 
   it("has its endless events limited like bodies, and is refused beyond that", async () => {
     const streamed = streamOf("/v1/chat/completions", "sandbox/unfinished");
-    const clients = Array.from({ length: lying }, () => openRaw(own.victim.url, streamed));
+    const clients = Array.from({ length: endlessEventStreams }, () =>
+      openRaw(own.victim.url, streamed),
+    );
     const refused = () => clients.filter((client) => client.status() === 503).length;
-    await eventually(() => refused() > lying / 2, "most to be refused", 60_000);
-    await expectHeld(`${lying} streams whose events never end`);
+    await eventually(() => refused() > endlessEventStreams / 2, "most to be refused", 60_000);
+    await expectHeld(`${endlessEventStreams} streams whose events never end`);
     closeAll(clients);
     await expectServed();
   });
@@ -267,8 +273,10 @@ describe.skipIf(group === undefined).each(pictureVendors.slice(0, inForm(1, 2)))
 
     it("the pictures wait for room one after another, while other callers are served", async () => {
       const request = pictureOf(model, more);
-      const figures = await measure(`${pictured} ${what} in 512 MB`, own.victim, async () => {
-        const clients = Array.from({ length: pictured }, () => openRaw(own.victim.url, request));
+      const figures = await measure(`${pictureCalls} ${what} in 512 MB`, own.victim, async () => {
+        const clients = Array.from({ length: pictureCalls }, () =>
+          openRaw(own.victim.url, request),
+        );
         const isOver = () => {
           expect(group!.ended()).toBe(0);
           return clients.every((client) => client.status() !== undefined);
