@@ -85,7 +85,7 @@ async function countsIn(target: Record<string, string>): Promise<Record<string, 
   return counts;
 }
 
-interface Told {
+interface BackupReport {
   readonly tables: Record<string, number>;
   readonly files: number;
 }
@@ -94,13 +94,13 @@ interface Told {
 async function restored(
   target: Record<string, string>,
   { by = inForm(tollgateHere, tollgate), flags = [] as readonly string[] } = {},
-): Promise<Told> {
+): Promise<BackupReport> {
   const done = await by(["restore", file, "--json", ...flags], target);
   expect(done).toMatchObject({ code: 0 });
-  return JSON.parse(done.stdout) as Told;
+  return JSON.parse(done.stdout) as BackupReport;
 }
 
-async function expectWhole(target: Record<string, string>, told: Told): Promise<void> {
+async function expectWhole(target: Record<string, string>, told: BackupReport): Promise<void> {
   // The restore adds a setting with its own time to the rows of the backup.
   const { settings = 0, ...rest } = told.tables;
   expect(await countsIn(target)).toEqual({ ...rest, settings: settings + 1 });
@@ -136,7 +136,7 @@ beforeAll(async () => {
 afterAll(() => gateway.close());
 
 describe("a backup taken under load", () => {
-  let told: Told;
+  let report: BackupReport;
 
   it("is written while calls go on, and none of them fails", async () => {
     const load = newLoad();
@@ -157,13 +157,13 @@ describe("a backup taken under load", () => {
     const before = load.whole.size;
     const done = await tollgate(["backup", file, "--json"], environment);
     expect(done).toMatchObject({ code: 0 });
-    const { missing_files: missing, ...rest } = JSON.parse(done.stdout) as Told & {
+    const { missing_files: missing, ...rest } = JSON.parse(done.stdout) as BackupReport & {
       readonly missing_files: number;
     };
     expect(missing).toBe(0);
-    told = rest;
-    expect(told.tables["ledger_entries"]).toBeGreaterThan(before);
-    expect(told).toMatchObject({ files: 2, tables: { tasks: 2, api_keys: 2 } });
+    report = rest;
+    expect(report.tables["ledger_entries"]).toBeGreaterThan(before);
+    expect(report).toMatchObject({ files: 2, tables: { tasks: 2, api_keys: 2 } });
     over = true;
     await driven;
     expect([...load.refused, load.cut]).toEqual([0]);
@@ -183,11 +183,11 @@ describe("a backup taken under load", () => {
     const url = await (await sharedPostgres()).createDatabase();
     const target = withMasterKey("server", url);
     await restored(target, { by: tollgate });
-    await expectWhole(target, told);
+    await expectWhole(target, report);
     // The backup's files are in its data directory. From another directory the command does not find them, and it warns.
     const elsewhere = { ...target, TOLLGATE_DATA_DIR: join(directory, "elsewhere") };
     const again = await tollgateHere(["backup", join(directory, "again"), "--json"], elsewhere);
-    expect(JSON.parse(again.stdout)).toMatchObject({ files: 0, missing_files: told.files });
+    expect(JSON.parse(again.stdout)).toMatchObject({ files: 0, missing_files: report.files });
     expect(again.stderr).toMatch(
       /: warning: 2 files that the database names are not below .* Set TOLLGATE_DATA_DIR to/,
     );
@@ -197,7 +197,7 @@ describe("a backup taken under load", () => {
     const target = withMasterKey("embedded");
     await preparedDataDir(target["TOLLGATE_DATA_DIR"]);
     const other = await startTestGateway({ environment: target });
-    expect(await restored(target)).toEqual(told);
+    expect(await restored(target)).toEqual(report);
     const response = await fetch(`${other.url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -210,7 +210,7 @@ describe("a backup taken under load", () => {
     expect(refused.stderr).toMatch(/already holds calls, tasks, .*; --replace/);
     await other.close();
     await restored(target, { flags: ["--replace"] });
-    await expectWhole(target, told);
+    await expectWhole(target, report);
   });
 
   it("does not replace a created key without --replace, even one that was never used", async () => {

@@ -26,7 +26,7 @@ const refusing = (database: Database, pattern: RegExp): Database => ({
     ),
 });
 
-describeDatabase("carrying over", (open) => {
+describeDatabase("carrying over a database", (open) => {
   it("fails with the error of the target database, and leaves no connection to the source open", async () => {
     const [from, to] = [await open(), await open()];
     await fill(from);

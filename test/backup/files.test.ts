@@ -120,16 +120,16 @@ describeDatabase("files of a restore", (open) => {
   });
 
   it("a restore records its time; carrying over a database copies an earlier record and adds none", async () => {
-    const noted = (database: Database) =>
+    const restoreNotes = (database: Database) =>
       database.query("select name from settings where name = 'restored_at'");
     const [from, restored, carried] = [await open(), await open(), await open()];
     await restoreInto(restored, bucket().files, await backupOf(from));
-    expect(await noted(restored)).toHaveLength(1);
+    expect(await restoreNotes(restored)).toHaveLength(1);
     await carryOver(from, carried);
-    expect(await noted(carried)).toEqual([]);
+    expect(await restoreNotes(carried)).toEqual([]);
     // The note of an earlier restore is copied too.
     await carryOver(restored, carried);
-    expect(await noted(carried)).toHaveLength(1);
+    expect(await restoreNotes(carried)).toHaveLength(1);
   });
 
   /** A backup of a file that its store has lost since. */

@@ -76,8 +76,8 @@ const joined = (parts: readonly (Frame | Buffer)[]): Buffer =>
 function fileOf(parts: readonly (Frame | Buffer)[], last: unknown = end, digested = parts): Buffer {
   const bytes = joined(parts);
   const sha256 = createHash("sha256").update(joined(digested)).digest("hex");
-  const told = typeof last === "object" && last !== null ? { ...last, sha256 } : last;
-  return Buffer.concat([firstLine, bytes, bytesOf(frame("Z", told))]);
+  const lastFrame = typeof last === "object" && last !== null ? { ...last, sha256 } : last;
+  return Buffer.concat([firstLine, bytes, bytesOf(frame("Z", lastFrame))]);
 }
 
 /** The valid frames, with the first frame of a kind replaced. */
