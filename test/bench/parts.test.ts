@@ -101,13 +101,13 @@ describe("the end of an answer", () => {
   const { complete, stream } = chatAnswers();
   /** Reads an answer in pieces of `size` bytes. Returns the events that the reader reported. */
   function read(answer: Buffer, size: number, streamed: boolean): string[] {
-    const told: string[] = [];
+    const events: string[] = [];
     const reader = new AnswerReader(streamed, {
-      first: () => void told.push("first"),
-      complete: (ok) => void told.push(ok ? "whole" : "wrong"),
+      first: () => void events.push("first"),
+      complete: (ok) => void events.push(ok ? "whole" : "wrong"),
     });
     for (let at = 0; at < answer.length; at += size) reader.read(answer.subarray(at, at + size));
-    return told;
+    return events;
   }
 
   it.each([1, 7, 64, 1_000, 1_000_000])("is found in reads of %i bytes", (size) => {
