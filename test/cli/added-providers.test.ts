@@ -8,7 +8,7 @@ import { deriveSecrets } from "../../src/tenancy/secrets.ts";
 import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
-describeDatabase("providers that were added", (open) => {
+describeDatabase("added providers", (open) => {
   it("are read again after a failed read, without a second notification", async () => {
     const database = await open();
     let isBusy = false;

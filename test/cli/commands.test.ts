@@ -200,12 +200,12 @@ describe("the command line on the data of a stopped gateway", () => {
   });
 
   describe("while another process holds the data, so that no command starts the database", () => {
-    let held: Database;
+    let holder: Database;
     beforeAll(async () => {
       const dataDir = environment["TOLLGATE_DATA_DIR"]!;
-      held = await openDatabase({ dataDir, join: true, log: silentLog });
+      holder = await openDatabase({ dataDir, join: true, log: silentLog });
     });
-    afterAll(() => held.close());
+    afterAll(() => holder.close());
 
     it.each([
       ["keys rotate key_unknown", 1, 'there is no key "key_unknown"; npx tollgate keys list'],
@@ -238,9 +238,9 @@ describe("the command line on the data of a stopped gateway", () => {
     });
     await database.query("update ledger_accounts set credits_nano = credits_nano + 7");
     await database.close();
-    const told = await tollgate(["verify", "--json"], environment);
-    expect(told.code).toBe(1);
-    const { differences } = JSON.parse(told.stdout) as { differences: { what: string }[] };
+    const verified = await tollgate(["verify", "--json"], environment);
+    expect(verified.code).toBe(1);
+    const { differences } = JSON.parse(verified.stdout) as { differences: { what: string }[] };
     expect(differences.map(({ what }) => what)).toContain("account credits");
     const text = await tollgateHere(["verify"], environment);
     expect(text.code).toBe(1);

@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), "tollgate-example-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** With every commented setting enabled: lines that begin with `#` without a single space. */
-const whole = exampleConfig.replaceAll(/^#(?! \S|$)/gm, "");
+const withAllSettings = exampleConfig.replaceAll(/^#(?! \S|$)/gm, "");
 
 /** The result of `config check` for a file with this text. */
 function check(text: string) {
@@ -31,13 +31,13 @@ it("config example prints the example file, and the file passes the check", asyn
 });
 
 it("the example file with every commented setting enabled passes the check, except for missing certificates", async () => {
-  const { stderr } = await check(whole);
+  const { stderr } = await check(withAllSettings);
   const mistakes = stderr.split("\n").filter((line) => line.startsWith(directory));
   expect(mistakes.filter((line) => !line.includes("server.tls"))).toEqual([]);
 });
 
 it("the example file shows every section of the configuration except prices", () => {
   const { properties } = configSchema() as { properties: object };
-  const shown = new Set(whole.match(/^[a-z_]+(?=:)/gm));
+  const shown = new Set(withAllSettings.match(/^[a-z_]+(?=:)/gm));
   expect(Object.keys(properties).filter((name) => !shown.has(name))).toEqual(["prices"]);
 });

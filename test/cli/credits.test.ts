@@ -12,10 +12,10 @@ async function addAt(answer: Answer) {
     else return answer(request, response);
   });
   const words = ["credits", "add", "25", "--url", gateway.url];
-  const said = await tollgateHere(words, { TOLLGATE_ADMIN_TOKEN: "token" });
+  const result = await tollgateHere(words, { TOLLGATE_ADMIN_TOKEN: "token" });
   const sent = gateway.requests.find(({ method }) => method === "POST");
   await gateway.close();
-  return { ...said, reference: String(sent?.headers["idempotency-key"]) };
+  return { ...result, reference: String(sent?.headers["idempotency-key"]) };
 }
 
 it.each<[string, Answer]>([

@@ -21,7 +21,9 @@ it.each(["p@ss/hunter2", "hunter2/x", "hunter2#x", "hunter2?x"])(
 );
 
 /** The result of `migrate`, then the doctor's finding about the schema. */
-async function told(url: string): Promise<{ readonly start: unknown; readonly doctor: unknown }> {
+async function startAndDoctorOf(
+  url: string,
+): Promise<{ readonly start: unknown; readonly doctor: unknown }> {
   const database = await openDatabase({ url, log: silentLog });
   const start = await migrate(database).then(
     () => "migrated",
@@ -44,7 +46,7 @@ it("for a user who may create no tables, the start and doctor advise to make the
   const guest = new URL(url);
   guest.username = name;
   guest.password = "guest";
-  expect(await told(guest.href)).toMatchObject({
+  expect(await startAndDoctorOf(guest.href)).toMatchObject({
     start: {
       name: "SchemaError",
       message: expect.stringMatching(/permission denied for schema public\. .* OWNER TO/),
@@ -52,20 +54,27 @@ it("for a user who may create no tables, the start and doctor advise to make the
     doctor: { status: "failed", fix: expect.stringContaining("OWNER TO") },
   });
   await owner.query(`alter database "${name}" owner to "${name}"`);
-  expect(await told(guest.href)).toMatchObject({ start: "migrated", doctor: { status: "ok" } });
+  expect(await startAndDoctorOf(guest.href)).toMatchObject({
+    start: "migrated",
+    doctor: { status: "ok" },
+  });
   await owner.close();
 });
 
 it("a read-only server is reported with the advice to name the primary", async () => {
   const url = new URL(await (await sharedPostgres()).createDatabase());
   url.searchParams.set("options", "-c default_transaction_read_only=on");
-  expect(await told(url.href)).toMatchObject({
+  expect(await startAndDoctorOf(url.href)).toMatchObject({
     start: { name: "SchemaError", message: expect.stringContaining("Name the primary") },
   });
 });
 
 /** The error for a server at this address that greets each connection this way. */
-async function toldBy(greet: (socket: Socket) => void, user: string, query = ""): Promise<string> {
+async function errorFrom(
+  greet: (socket: Socket) => void,
+  user: string,
+  query = "",
+): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     greet(socket);
@@ -91,9 +100,11 @@ it("an unknown certificate authority and a server without TLS are reported with 
     });
   const plain = (socket: Socket): void => void socket.once("data", () => socket.write("N"));
   const full = "?sslmode=verify-full";
-  const unknown = await toldBy(secure, "root:hunter2", full);
+  const unknown = await errorFrom(secure, "root:hunter2", full);
   expect(unknown).toMatch(/sslmode=verify-full&sslrootcert=\/path\/to\/ca\.pem$/);
-  expect(await toldBy(plain, "root:hunter2", full)).toMatch(/; leave sslmode out of DATABASE_URL/);
+  expect(await errorFrom(plain, "root:hunter2", full)).toMatch(
+    /; leave sslmode out of DATABASE_URL/,
+  );
 });
 
 it("a missing password is reported with the way to give it", async () => {
@@ -104,11 +115,11 @@ it("a missing password is reported with the way to give it", async () => {
     head.writeInt32BE(kind, 5);
     return Buffer.concat([head, Buffer.from(text)]);
   };
-  const told = await toldBy((socket) => {
+  const failure = await errorFrom((socket) => {
     const answers = [asks(10, "SCRAM-SHA-256\0\0"), asks(11, "r=x,s=eA==,i=4096")];
     socket.on("data", () => socket.write(answers.shift() ?? ""));
   }, "tollgate");
-  expect(told).toMatch(/; give the password in DATABASE_URL, as postgres:/);
+  expect(failure).toMatch(/; give the password in DATABASE_URL, as postgres:/);
 });
 
 it.each([

@@ -8,7 +8,7 @@ const full = Object.assign(new Error("could not extend file: No space left on de
 
 it.each([
   ["a full disk of the database", full, "free its disk: it is full"],
-  ["a mistake of ours", new Error("no such thing"), "run it again, and look at the log"],
+  ["an internal error", new Error("no such thing"), "run it again, and look at the log"],
 ])("a check that throws fails with advice: %s", async (_, error, fix) => {
   expect(await bounded("database", () => Promise.reject(error))).toEqual([
     { check: "database", status: "failed", message: error.message, fix },

@@ -12,12 +12,12 @@ const dataDir = temporaryDirectory();
 const backupFile = join(temporaryDirectory(), "new.backup");
 const environment = { TOLLGATE_DATA_DIR: dataDir };
 const server = { ...environment, DATABASE_URL: "postgres://root:hunter2@127.0.0.1:1/books" };
-const told = new RegExp(
+const refusalPattern = new RegExp(
   `process ${process.pid}\\) uses a server, and DATABASE_URL is not set here`,
 );
 
 it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credits show"])(
-  "%s is refused while the gateway runs, and creates no database",
+  "%s without the running gateway's DATABASE_URL is refused, and creates no database",
   async (words) => {
     // Otherwise the command would create this directory's embedded database, or use one from before a move.
     const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
@@ -29,7 +29,7 @@ it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credit
       environment,
     );
     expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toMatch(told);
+    expect(refused.stderr).toMatch(refusalPattern);
     const unreachable = await tollgateHere(["verify"], server);
     expect(unreachable.stderr).toContain("the database 127.0.0.1:1/books of DATABASE_URL");
     leave();
@@ -37,11 +37,11 @@ it.each(["verify", "migrate", "backup NEW", "restore FILE", "keys list", "credit
   },
 );
 
-it("doctor reports the same; without a running gateway it says that there is no database yet", async () => {
+it("doctor reports the missing DATABASE_URL; without a running gateway it says that there is no database yet", async () => {
   const leave = announceAddress(readEnvironment(server), "http://127.0.0.1:1");
   const beside = await tollgateHere(["doctor"], environment);
   expect(beside.code).toBe(1);
-  expect(beside.stdout).toMatch(told);
+  expect(beside.stdout).toMatch(refusalPattern);
   leave();
   const alone = await tollgateHere(["doctor"], environment);
   expect(alone.stdout).toContain("database: none yet: the first start makes it");

@@ -54,12 +54,15 @@ function fieldsOf(value: unknown, path = ""): string[] {
 describe.each(names)("%s", (name) => {
   it("is converted to a file that passes the check, and no output contains a secret of the input", async () => {
     const out = join(directory, name);
-    const said = await tollgateHere(["convert", "litellm", join(samples, name), "--out", out], {});
-    expect(said).toMatchObject({ code: 0, stderr: "" });
+    const printed = await tollgateHere(
+      ["convert", "litellm", join(samples, name), "--out", out],
+      {},
+    );
+    expect(printed).toMatchObject({ code: 0, stderr: "" });
     const json = await tollgateHere(["convert", "litellm", join(samples, name), "--json"], {});
     const { variables } = JSON.parse(json.stdout) as Converted;
     const config = readFileSync(out, "utf8");
-    const all = [config, said.stdout, json.stdout, json.stderr].join("\n");
+    const all = [config, printed.stdout, json.stdout, json.stderr].join("\n");
     expect(textOf(name)).toMatch(/marked-secret|wildcards|star/);
     expect(all).not.toContain("marked-secret");
     const environment = Object.fromEntries(
@@ -70,7 +73,7 @@ describe.each(names)("%s", (name) => {
     );
     const check = await tollgateHere(["config", "check", "--config", out], environment);
     expect(check).toMatchObject({ code: 0, stderr: "" });
-    for (const variable of variables) expect(said.stdout).toContain(`  ${variable.name}`);
+    for (const variable of variables) expect(printed.stdout).toContain(`  ${variable.name}`);
   });
 
   it("is reported field by field", () => {
@@ -250,8 +253,8 @@ it("the converter computes prices per million tokens without floating point", ()
 
 describe("wrong input: exit 2 and one line", () => {
   it.each([
-    ["no map", "just a text", "holds no settings"],
-    ["no YAML", "a: [1", "is not valid YAML"],
+    ["not a mapping", "just a text", "holds no settings"],
+    ["not YAML", "a: [1", "is not valid YAML"],
     [
       "aliases without end",
       `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefghi"

@@ -365,8 +365,8 @@ colour: blue
       });
       expect(code).toBe(2);
       for (const place of places) expect(line).toMatch(place);
-      const told = line.split("\n").filter((one) => /:\d+/.test(one));
-      expect(told.length).toBeGreaterThanOrEqual(places.length);
+      const mistakeLines = line.split("\n").filter((one) => /:\d+/.test(one));
+      expect(mistakeLines.length).toBeGreaterThanOrEqual(places.length);
     },
   );
 
@@ -380,7 +380,7 @@ colour: blue
       },
     ],
     [
-      "no YAML",
+      "not YAML",
       (file: string) => {
         writeFileSync(file, "providers: [}");
         return file;

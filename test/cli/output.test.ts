@@ -32,12 +32,12 @@ const url = (): string => `http://127.0.0.1:${(gateway.address() as AddressInfo)
 it("a reader that leaves early, such as head, ends a list with exit 0 and no error", async () => {
   const words = ["requests", "list", "--csv", "--url", url()];
   const child = startTollgate(words, environment, ["ignore", "pipe", "pipe"]);
-  let said = "";
-  child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  let stderr = "";
+  child.stderr!.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   await once(child.stdout!, "data");
   child.stdout!.destroy();
   expect(await once(child, "close")).toEqual([0, null]);
-  expect(said).toBe("");
+  expect(stderr).toBe("");
 });
 
 it.runIf(existsSync("/dev/full"))("a full disk is reported in one line, with exit 1", async () => {
@@ -48,10 +48,10 @@ it.runIf(existsSync("/dev/full"))("a full disk is reported in one line, with exi
   ]) {
     const full = openSync("/dev/full", "w");
     const child = startTollgate(words, environment, ["ignore", full, "pipe"]);
-    let said = "";
-    child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    let stderr = "";
+    child.stderr!.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
     expect(await once(child, "close")).toEqual([1, null]);
-    expect(said).toBe("tollgate: the output could not be written (ENOSPC)\n");
+    expect(stderr).toBe("tollgate: the output could not be written (ENOSPC)\n");
     closeSync(full);
   }
 });

@@ -114,7 +114,7 @@ it("a secret that is set twice or whose file is unusable is refused by name, wit
   expect(reasonOf({ DATABASE_URL_FILE: fileOf("sesame://db") })).toMatch(/^DATABASE_URL is not a/);
 });
 
-it("commands report such a mistake in one line, and the configuration reads the same variables", async () => {
+it("commands report an unusable secret file in one line, and the configuration reads the same variables", async () => {
   const wrong = await tollgate(["doctor"], { TOLLGATE_MASTER_KEY_FILE: join(folder, "absent") });
   expect(wrong).toEqual({
     code: 2,

@@ -49,9 +49,9 @@ it.each([
 
 it("the count of sealed values is 'value' for one and 'values' otherwise", () => {
   const end = { from: "k1", to: "k2" };
-  const said = (count: number): string =>
+  const reportFor = (count: number): string =>
     saidOf({ ...end, resealed: { "api_keys.ciphertext": count } });
-  expect(said(0)).toMatch(/^0 values sealed again; /);
-  expect(said(1)).toMatch(/^1 value sealed again; /);
-  expect(said(2)).toMatch(/^2 values sealed again; /);
+  expect(reportFor(0)).toMatch(/^0 values sealed again; /);
+  expect(reportFor(1)).toMatch(/^1 value sealed again; /);
+  expect(reportFor(2)).toMatch(/^2 values sealed again; /);
 });
