@@ -372,7 +372,7 @@ describe("the request log and the month's bill", () => {
 });
 
 describe("the commands on the data of a stopped gateway", () => {
-  it("give the same results", async () => {
+  it("give the same results as a running gateway", async () => {
     const environment = {
       TOLLGATE_DATA_DIR: await preparedDataDir(),
       TOLLGATE_SANDBOX: "on",
