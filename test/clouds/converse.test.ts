@@ -208,10 +208,10 @@ describe("a request to Converse", () => {
     { role: "tool", tool_call_id: "call:1", content: "seen" },
   ];
   it.each([
-    ["calls whose tools are no longer offered", { messages: loop }, 200],
+    ["earlier calls of tools that are no longer offered", { messages: loop }, 200],
     ["tools that must not be called", { messages: hi, tools, tool_choice: "none" }, 200],
     ["a tool that must be called", { messages: hi, tools, tool_choice: "required" }, 200],
-    ["calls, and none any more", { messages: loop, tools, tool_choice: "none" }, 400],
+    ["earlier calls, with tool_choice none", { messages: loop, tools, tool_choice: "none" }, 400],
   ])("%s", async (_what, body, status) => {
     const answer = await ask("/v1/chat/completions", { model: "sandbox/llama", ...body });
     const said = (await answer.json()) as {
