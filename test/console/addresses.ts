@@ -35,7 +35,7 @@ export async function exampleOf(page: Page, path: string, settled: () => Promise
   const filled = path.replaceAll(/\$\w+/g, "[^/?]+").replace(/\$$/, "[^?]+");
   const shape = new RegExp(`^${filled}(?:\\?|$)`);
   const fixed = new Set(plainPaths());
-  const leadsThere = async () => {
+  const matchingLink = async () => {
     const links = await page
       .locator("a[href]")
       .evaluateAll((all) =>
@@ -47,7 +47,7 @@ export async function exampleOf(page: Page, path: string, settled: () => Promise
   };
   // A list may be drawn a moment after its answer.
   return eventually(
-    leadsThere,
+    matchingLink,
     `a link at ${list} to ${path}: let the world of the tests have one`,
   );
 }

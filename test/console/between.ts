@@ -16,17 +16,17 @@ export interface Paused {
   readonly answer: (status: number, json: object) => Promise<unknown>;
 }
 
-interface Met {
+interface PausedRequest {
   readonly requestId: string;
   readonly request: { readonly url: string; readonly method: string };
 }
 
 /** If the page is closed or has aborted the call, there is nothing to continue. */
-const goneIsFine = () => undefined;
+const ignoreClosed = () => undefined;
 
-const pausedOf = (session: CDPSession, { requestId, request }: Met): Paused => ({
+const pausedOf = (session: CDPSession, { requestId, request }: PausedRequest): Paused => ({
   method: request.method,
-  pass: () => session.send("Fetch.continueRequest", { requestId }).catch(goneIsFine),
+  pass: () => session.send("Fetch.continueRequest", { requestId }).catch(ignoreClosed),
   answer: (status, json) =>
     session
       .send("Fetch.fulfillRequest", {
@@ -35,28 +35,28 @@ const pausedOf = (session: CDPSession, { requestId, request }: Met): Paused => (
         responseHeaders: [{ name: "content-type", value: "application/json" }],
         body: Buffer.from(JSON.stringify(json)).toString("base64"),
       })
-      .catch(goneIsFine),
+      .catch(ignoreClosed),
 });
 
 /**
  * Holds calls of these addresses at a stage from now on; `meet` decides each. Returns a function that ends this: held calls then
  * continue.
  */
-export async function standBetween(
+export async function interceptCalls(
   page: Page,
   stage: Stage,
   is: (url: URL) => boolean,
   meet: (call: Paused) => unknown,
 ): Promise<() => Promise<void>> {
   const session = await page.context().newCDPSession(page);
-  session.on("Fetch.requestPaused", (met: Met) => {
+  session.on("Fetch.requestPaused", (met: PausedRequest) => {
     const call = pausedOf(session, met);
     if (is(new URL(met.request.url))) meet(call);
     else void call.pass();
   });
   await session.send("Fetch.enable", { patterns: [{ urlPattern: "*", requestStage: stage }] });
   return async () => {
-    await session.send("Fetch.disable").catch(goneIsFine);
-    await session.detach().catch(goneIsFine);
+    await session.send("Fetch.disable").catch(ignoreClosed);
+    await session.detach().catch(ignoreClosed);
   };
 }

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 
 /** The first elements that extend beyond the window, if any. */
-export const beyond = (page: Page) =>
+export const overflowing = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const width = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= width) return [];

@@ -9,9 +9,9 @@ import { eventually } from "../support/patience.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
 import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
-import { beyond } from "./beyond.ts";
+import { overflowing } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
-import { restOfShifts, slowAnswers, takeShifts, tooMuch } from "./shift.ts";
+import { settleShifts, slowAnswers, takeShifts, shiftsOverLimit } from "./shift.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -55,15 +55,15 @@ let frameSeen = false;
 /** The faults of the page as it stands, by scheme and width. */
 async function faultsOf({ page, complaints, settled }: Visit): Promise<object[]> {
   const faults: object[] = [];
-  const said = (await page.locator("body").innerText()).split("\n");
-  faults.push(...said.filter((line) => nonsense.test(line)).map((line) => ({ line })));
+  const textLines = (await page.locator("body").innerText()).split("\n");
+  faults.push(...textLines.filter((line) => nonsense.test(line)).map((line) => ({ line })));
   for (const [width, scheme] of looks) {
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme: scheme });
     await settled();
     const found = await seriousFindings(page, frameSeen ? { exclude: frame } : undefined);
     if (found.length > 0) faults.push({ width, scheme, found });
-    await expect.poll(() => beyond(page), { message: `${width} ${scheme}` }).toEqual([]);
+    await expect.poll(() => overflowing(page), { message: `${width} ${scheme}` }).toEqual([]);
   }
   frameSeen ||= !isLong && (await page.locator("nav").count()) > 0;
   const mute = await headless(page);
@@ -86,22 +86,22 @@ it.each(paths)("%s is clean in both schemes, wide and narrow", async (path) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
   // The earlier page still adapts to the wide window.
-  if (page.url().startsWith("http")) await restOfShifts(page);
+  if (page.url().startsWith("http")) await settleShifts(page);
   await arrive(visit, address);
-  expect(tooMuch(await takeShifts(page)), "what moved").toEqual([]);
+  expect(shiftsOverLimit(await takeShifts(page)), "what moved").toEqual([]);
   expect(await faultsOf(visit)).toEqual([]);
   // A phone that opens the page directly shows the same as a window that was made narrow.
   if (isLong) await page.reload();
   else await page.setViewportSize({ width: 390, height: 800 });
   await page.getByRole("heading", { level: 1 }).waitFor();
   await settled();
-  await expect.poll(() => beyond(page)).toEqual([]);
+  await expect.poll(() => overflowing(page)).toEqual([]);
   if (isOutside) await close();
 });
 
 it("a page whose content shifts is detected", async () => {
   const { page } = inside;
-  await restOfShifts(page);
+  await settleShifts(page);
   await page.evaluate(
     `document.querySelector("h1").insertAdjacentHTML("beforebegin", "<p id=jump><br><br><br><br><br><br></p>")`,
   );
@@ -124,7 +124,7 @@ it.skipIf(!isLong).each(paths.filter((path) => path !== "/sign-in"))(
       await page.goto(address);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await settled();
-      expect(tooMuch(await takeShifts(page)), `what moved at ${width}`).toEqual([]);
+      expect(shiftsOverLimit(await takeShifts(page)), `what moved at ${width}`).toEqual([]);
     }
     await close();
   },

@@ -1,10 +1,10 @@
 /** A slow network for a page: answers that are held until a test releases them, and an event stream that the test controls. */
 import type { Page } from "playwright-core";
 import { eventually } from "../support/patience.ts";
-import { standBetween } from "./between.ts";
+import { interceptCalls } from "./between.ts";
 
 /** Replaces the browser's event stream, before the page's own scripts run. */
-const standIn = `{
+const eventSourceStub = `{
   const open = new Set();
   window.EventSource = class extends EventTarget {
     static CLOSED = 2;
@@ -26,7 +26,7 @@ const standIn = `{
   };
 }`;
 
-export interface ToldStream {
+export interface EventStreamStub {
   /** Waits until the page follows a topic. Returns the address of its stream. */
   readonly following: (topic: string) => Promise<string>;
   /** Sends an event, as the gateway would. */
@@ -34,8 +34,8 @@ export interface ToldStream {
 }
 
 /** Call this before opening the page. */
-export async function toldStream(page: Page): Promise<ToldStream> {
-  await page.addInitScript(standIn);
+export async function stubEventStream(page: Page): Promise<EventStreamStub> {
+  await page.addInitScript(eventSourceStub);
   const addresses = () => page.evaluate<string[]>("window.streamAddresses?.() ?? []");
   return {
     async following(topic) {
@@ -52,7 +52,7 @@ export async function toldStream(page: Page): Promise<ToldStream> {
   };
 }
 
-export interface Held {
+export interface HeldAnswers {
   /** The number of requests so far. */
   readonly count: () => number;
   /** Waits until an answer is held. */
@@ -62,9 +62,9 @@ export interface Held {
 }
 
 /** Holds the answers to calls of an address: the gateway answers at once, and the page gets the answers when the test releases them. */
-export async function held(page: Page, is: (url: URL) => boolean): Promise<Held> {
+export async function holdAnswers(page: Page, is: (url: URL) => boolean): Promise<HeldAnswers> {
   let count = 0;
-  const end = await standBetween(page, "Response", is, () => {
+  const end = await interceptCalls(page, "Response", is, () => {
     count += 1;
   });
   return {

@@ -114,16 +114,21 @@ it("an undelivered callback is found by its status, links to its task, and can b
 });
 
 it("equal attempt results in a row are shown once, with their number", () => {
-  const met = (...all: (number | string | null)[]) =>
+  const resultsOf = (...all: (number | string | null)[]) =>
     attemptResults(
       all.map((one) => ({
         http_status: typeof one === "number" ? one : null,
         error: typeof one === "string" ? one : null,
       })),
     );
-  expect(met()).toEqual([]);
-  expect(met(503, 503, "gone, away", 503, 200)).toEqual(["2 × 503", "gone, away", "503", "200"]);
-  expect(met(null)).toEqual(["no answer"]);
+  expect(resultsOf()).toEqual([]);
+  expect(resultsOf(503, 503, "gone, away", 503, 200)).toEqual([
+    "2 × 503",
+    "gone, away",
+    "503",
+    "200",
+  ]);
+  expect(resultsOf(null)).toEqual(["no answer"]);
 });
 
 it("an address with an unknown workspace says so, and links to existing ones", async () => {
@@ -231,10 +236,10 @@ it("a key's page says when the daily usage could not be read", async () => {
     }),
   );
   await arrive(root, `/keys/${key.id}?period=30d`);
-  const told = page.getByRole("alert").filter({ hasText: "use could not be read" });
-  await told.waitFor();
+  const alert = page.getByRole("alert").filter({ hasText: "use could not be read" });
+  await alert.waitFor();
   await page.unroute(/usage\?.*granularity=day/);
-  await told.getByRole("button", { name: "Try again" }).press("Enter");
+  await alert.getByRole("button", { name: "Try again" }).press("Enter");
   await page.getByRole("table", { name: "Use by day" }).waitFor();
   await settled();
   expect(complaints.splice(0).filter((one) => !one.includes("a status of 400"))).toEqual([]);
@@ -248,13 +253,13 @@ it("during a database outage a page says where to find the reason", async () => 
     route.fulfill({ status: 503, body, contentType: "application/json" }),
   );
   await arrive(root, "/keys?q=nothing-like-it");
-  const told = page.getByRole("alert").filter({ hasText: "Keys could not be read" });
-  await told
+  const alert = page.getByRole("alert").filter({ hasText: "Keys could not be read" });
+  await alert
     .getByText(/The gateway's log has the reason; \/readyz says when it is ready\./)
     .waitFor();
   await page.unroute("**/admin/v1/keys?**");
-  await told.getByRole("button", { name: "Try again" }).press("Enter");
-  await told.waitFor({ state: "detached" });
+  await alert.getByRole("button", { name: "Try again" }).press("Enter");
+  await alert.waitFor({ state: "detached" });
   await settled();
   const others = complaints.splice(0).filter((one) => !one.includes("a status of 503"));
   expect(others).toEqual([]);

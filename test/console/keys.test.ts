@@ -5,7 +5,7 @@ import type { Person } from "../admin/people.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
 import { findingsOnTheWay } from "./axe.ts";
-import { beyond } from "./beyond.ts";
+import { overflowing } from "./beyond.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -338,7 +338,7 @@ it("a key's tabs and the dialog of a new key are accessible, also on a phone", a
     await page.setViewportSize({ width: 390, height: 800 });
     await settled();
     // A page that was made narrower adapts after a moment.
-    await expect.poll(() => beyond(page), { message: path }).toEqual([]);
+    await expect.poll(() => overflowing(page), { message: path }).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
   }
   expect(complaints).toEqual([]);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
 import { inForm } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
-import { held, toldStream } from "./held.ts";
+import { holdAnswers, stubEventStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -46,9 +46,9 @@ const linkTo = (page: Page, id: string) => page.locator(`a[href*="${id}"]`);
 
 it("a requested next page of balances is shown although the numbers change in the meantime", async () => {
   const { page, close } = await world.open("root");
-  const stream = await toldStream(page);
-  const next = await held(page, nextAt("/balances"));
-  const first = await held(page, firstAt("/balances"));
+  const stream = await stubEventStream(page);
+  const next = await holdAnswers(page, nextAt("/balances"));
+  const first = await holdAnswers(page, firstAt("/balances"));
   await first.release();
   await page.goto("/money");
   const rows = page.getByRole("table", { name: "Balances" }).getByRole("row");
@@ -64,12 +64,12 @@ it("a requested next page of balances is shown although the numbers change in th
 
 it("a click while a list is being read again takes effect afterwards", async () => {
   const { page, close } = await world.open("root");
-  const stream = await toldStream(page);
+  const stream = await stubEventStream(page);
   await page.goto("/money");
   const rows = page.getByRole("table", { name: "Balances" }).getByRole("row");
   await expect.poll(() => rows.count(), patiently).toBe(26);
   await stream.following("usage");
-  const again = await held(page, firstAt("/balances"));
+  const again = await holdAnswers(page, firstAt("/balances"));
   await stream.tell("usage");
   await again.asked();
   await page.getByRole("button", { name: /^Show more of/ }).click();
@@ -81,11 +81,11 @@ it("a click while a list is being read again takes effect afterwards", async () 
 it("a slow answer is awaited and not requested again, however many changes are reported", async () => {
   const { page, close } = await world.open("ann");
   await page.clock.install();
-  const stream = await toldStream(page);
+  const stream = await stubEventStream(page);
   await page.goto(`/money?ws=${world.home.id}`);
   await page.getByText("Available (USD)").waitFor();
   await stream.following("usage");
-  const balance = await held(page, atPath(`/workspaces/${world.home.id}/balance`));
+  const balance = await holdAnswers(page, atPath(`/workspaces/${world.home.id}/balance`));
   const broken: string[] = [];
   page.on("requestfailed", (request) => void broken.push(request.url()));
   await stream.tell("usage");
@@ -104,8 +104,8 @@ it("a call that arrives while the next page is being read stays in the log", asy
   const { id: keyId } = await world.keyOf(world.mem, world.home.id);
   await writeCalls(150, keyId);
   const { page, close } = await world.open("mem");
-  const stream = await toldStream(page);
-  const next = await held(page, nextAt("/requests"));
+  const stream = await stubEventStream(page);
+  const next = await holdAnswers(page, nextAt("/requests"));
   await page.goto(`/requests?key=${keyId}&live=1`);
   await page.getByText("vendor/model").first().waitFor();
   await stream.following("requests");
@@ -130,13 +130,13 @@ it("a task that ends while the gallery is being read again is not shown as runni
   const task = (world.must(await world.mem.call("GET", "/tasks")).data as { id: string }[]).find(
     (one) => one.id === id,
   )!;
-  const stream = await toldStream(page);
+  const stream = await stubEventStream(page);
   await page.goto("/tasks?view=table");
   const row = page.getByRole("row").filter({ has: linkTo(page, id) });
   await row.getByText("succeeded").waitFor();
   await stream.following("tasks");
   // This answer was read before the task ended, and arrives after the stream has reported the end.
-  const again = await held(page, atPath("/tasks"));
+  const again = await holdAnswers(page, atPath("/tasks"));
   await stream.tell("ready");
   await again.asked();
   await stream.tell("row", { topic: "tasks", row: { ...task, status: "expired" } });
@@ -151,7 +151,7 @@ it("waiting new calls belong to the list that they arrived in", async () => {
   const { id: keyId } = await world.keyOf(world.mem, world.home.id);
   await writeCalls(80, keyId);
   const { page, close } = await world.open("root");
-  const stream = await toldStream(page);
+  const stream = await stubEventStream(page);
   const choose = async (name: string) => {
     await page.getByRole("combobox", { name: "Workspace" }).fill(name);
     await page.getByRole("option", { name, exact: true }).click();
@@ -181,7 +181,7 @@ it("the log beside an unfinished call follows its own filters", async () => {
   const other = await world.keyOf(world.mem, world.home.id);
   await writeCalls(3, one.id);
   const { page, close } = await world.open("mem");
-  const stream = await toldStream(page);
+  const stream = await stubEventStream(page);
   await page.goto(`/requests?key=${one.id}&live=1&open=${newId("req")}`);
   await page.getByText("A running call is shown here after it has ended").waitFor();
   await page.getByText("vendor/model").first().waitFor();
@@ -207,7 +207,7 @@ it.each(inForm(paged.slice(0, 1), paged))(
     const { id: keyId } = await world.keyOf(world.mem, world.home.id);
     await writeCalls(150, keyId);
     const { page, settled, close } = await world.open("root");
-    const stream = await toldStream(page);
+    const stream = await stubEventStream(page);
     let asked = 0;
     const isNext = nextAt(path);
     await page.route(isNext, (route) => {
@@ -222,8 +222,8 @@ it.each(inForm(paged.slice(0, 1), paged))(
     const more = page.getByRole("button", { name: /^Show more/ });
     await toBottom(page);
     if (path === "/balances") await more.click();
-    const said = page.getByRole("alert").filter({ hasText: "This cursor is no more." });
-    await said.waitFor();
+    const alert = page.getByRole("alert").filter({ hasText: "This cursor is no more." });
+    await alert.waitFor();
     await settled();
     await stream.tell("usage");
     await settled();
@@ -232,7 +232,7 @@ it.each(inForm(paged.slice(0, 1), paged))(
     const before = await heightOf(page);
     await page.getByRole("button", { name: /^(?:Try again|Show more)/ }).click();
     await expect.poll(() => heightOf(page), patiently).toBeGreaterThan(before + 500);
-    await said.waitFor({ state: "detached" });
+    await alert.waitFor({ state: "detached" });
     await close();
   },
 );

@@ -11,7 +11,7 @@ import { foldUsage } from "../../src/usage/index.ts";
 import { eventually, patiently } from "../support/patience.ts";
 import { arrive } from "./arrive.ts";
 import { findingsOnTheWay, seriousFindings } from "./axe.ts";
-import { beyond } from "./beyond.ts";
+import { overflowing } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -330,7 +330,7 @@ it("on a phone the list comes first, filters are behind a button, and a row open
   expect(await seriousFindings(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Show the list" }).click();
   await dialog.waitFor({ state: "detached" });
-  expect(await beyond(page)).toEqual([]);
+  expect(await overflowing(page)).toEqual([]);
   await page.getByRole("row").filter({ hasText: "hook_refused" }).click();
   await page.getByRole("heading", { level: 1, name: "Request" }).waitFor();
   await page.close();

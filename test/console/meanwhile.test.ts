@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { providerBody } from "../providers/support.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
-import { held, toldStream } from "./held.ts";
+import { holdAnswers, stubEventStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -39,7 +39,7 @@ it("numbers of one period or workspace are never shown under another", async () 
   await page.goto(`/overview?ws=${world.home.id}`);
   const requests = page.locator("main").getByRole("link", { name: /^Requests \d/ });
   await requests.waitFor();
-  const usage = await held(page, atPath("/usage"));
+  const usage = await holdAnswers(page, atPath("/usage"));
   await choose(page, "Other");
   await usage.asked();
   expect(await requests.count()).toBe(0);
@@ -53,7 +53,7 @@ it("members of one workspace are never listed under another", async () => {
   await page.goto(`/settings/members?ws=${world.home.id}`);
   const remove = page.getByRole("button", { name: /^Remove / });
   await remove.first().waitFor();
-  const members = await held(page, atPath(`/workspaces/${other}/members`));
+  const members = await holdAnswers(page, atPath(`/workspaces/${other}/members`));
   await choose(page, "Other");
   await page.getByRole("heading", { name: "Members of Other" }).waitFor();
   await members.asked();
@@ -203,8 +203,8 @@ it("a running gateway is not shown as silent if the browser's clock is wrong", a
 it("a first call that arrives while the page reads whether there was one is shown", async () => {
   const { key, id } = await world.keyOf(world.mem, world.home.id);
   const { page, close } = await world.open("mem");
-  const stream = await toldStream(page);
-  const late = await held(page, atPath("/requests"));
+  const stream = await stubEventStream(page);
+  const late = await holdAnswers(page, atPath("/requests"));
   await page.goto("/start");
   await late.asked();
   await stream.following("requests");
@@ -223,14 +223,14 @@ it.runIf(isLong)(
   "the state of providers is read again if it changed during an older request",
   async () => {
     const { page, close } = await world.open("root");
-    const stream = await toldStream(page);
+    const stream = await stubEventStream(page);
     await page.clock.install();
     // The page does not repeat a request that is still in flight.
     const first = page.waitForResponse((one) => atPath("/providers")(new URL(one.url())));
     await page.goto("/providers");
     await (await first).finished();
     await stream.following("providers");
-    const late = await held(page, atPath("/providers"));
+    const late = await holdAnswers(page, atPath("/providers"));
     await comeBack(page);
     await late.asked();
     const again = page.waitForRequest((one) => atPath("/providers")(new URL(one.url())));
@@ -244,8 +244,8 @@ it.runIf(isLong)(
 
 it("the state of providers is read again if it changed during the page's first request", async () => {
   const { page, close } = await world.open("root");
-  const stream = await toldStream(page);
-  const first = await held(page, atPath("/providers"));
+  const stream = await stubEventStream(page);
+  const first = await holdAnswers(page, atPath("/providers"));
   await page.goto("/providers");
   await first.asked();
   await stream.following("providers");

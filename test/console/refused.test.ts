@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inForm } from "../support/long.ts";
-import { standBetween } from "./between.ts";
+import { interceptCalls } from "./between.ts";
 import type { Visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const words = "Not today.";
 /** Refuses reads of these paths in the API's format, until the returned function is called. The console does not retry a refusal. */
 const refuse = (page: Page, paths: RegExp) =>
-  standBetween(
+  interceptCalls(
     page,
     "Request",
     ({ pathname, search }) => paths.test(pathname + search),
@@ -76,7 +76,7 @@ it.each(refusing)("%s reports a refused read", async (path) => {
 it("a page opened while the gateway fails reports it, with a heading and a retry button", async () => {
   const { page } = root;
   const message = "The database does not answer now.";
-  const recover = await standBetween(
+  const recover = await interceptCalls(
     page,
     "Request",
     ({ pathname }) => pathname === "/admin/v1/me",

@@ -35,13 +35,13 @@ export interface Shift {
 export const takeShifts = (page: Page): Promise<Shift[]> => page.evaluate<Shift[]>("takeShifts()");
 
 /** Waits until nothing moves any more, so that shifts after a resize do not count later. */
-export const restOfShifts = (page: Page): Promise<void> => page.evaluate<void>("restOfShifts()");
+export const settleShifts = (page: Page): Promise<void> => page.evaluate<void>("restOfShifts()");
 
 /** The most that may move while a page fills: Google's limit for "good". */
 const shiftMax = 0.1;
 
 /** The shifts, if their sum exceeds the limit. */
-export const tooMuch = (shifts: readonly Shift[]): readonly Shift[] =>
+export const shiftsOverLimit = (shifts: readonly Shift[]): readonly Shift[] =>
   shifts.reduce((sum, { value }) => sum + value, 0) > shiftMax ? shifts : [];
 
 /** Delays every answer, so that the page is first drawn without it. */

@@ -1,7 +1,7 @@
 /** Answers that are slow or never come: the page says so, and typed text is not lost. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { patiently } from "../support/patience.ts";
-import { held } from "./held.ts";
+import { holdAnswers } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -15,7 +15,7 @@ const atPath = (path: string) => (url: URL) => url.pathname === `/admin/v1${path
 it("a page with slow data says so, after ten seconds also what it waits for, and on a phone completely above the menu bar", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install();
-  const keys = await held(page, atPath("/keys"));
+  const keys = await holdAnswers(page, atPath("/keys"));
   await page.goto("/keys");
   await keys.asked();
   const progress = page.getByRole("status", { name: "Progress" });
@@ -37,7 +37,7 @@ it("a page with slow data says so, after ten seconds also what it waits for, and
 
 it("a waiting page has no animation if its reader prefers reduced motion, and has one otherwise", async () => {
   const { page, close } = await world.open("root");
-  const usage = await held(page, atPath("/usage"));
+  const usage = await holdAnswers(page, atPath("/usage"));
   await page.goto("/overview");
   await usage.asked();
   await page.locator("main .mantine-Skeleton-root").first().waitFor();
@@ -63,7 +63,7 @@ it("copying is announced to screen readers", async () => {
 it("a read without an answer fails after a minute, and can be tried again", async () => {
   const { page, close } = await world.open("root");
   await page.clock.install();
-  const keys = await held(page, atPath("/keys"));
+  const keys = await holdAnswers(page, atPath("/keys"));
   await page.goto("/keys");
   await keys.asked();
   await page.clock.runFor(61_000);
@@ -84,7 +84,7 @@ it("a read without an answer fails after a minute, and can be tried again", asyn
 
 it("a button without effect so far is disabled: Invite waits for the workspace", async () => {
   const { page, close } = await world.open("root");
-  const workspaces = await held(page, atPath("/workspaces"));
+  const workspaces = await holdAnswers(page, atPath("/workspaces"));
   await page.goto("/settings/members");
   await workspaces.asked();
   const invite = page.getByRole("button", { name: "Invite", exact: true });
@@ -101,7 +101,7 @@ it("a page whose code loads slowly says so in its place", async () => {
   await page.goto("/start");
   await page.getByRole("heading", { level: 1 }).waitFor();
   await page.clock.install();
-  const part = await held(page, ({ pathname }) => pathname.startsWith("/assets/"));
+  const part = await holdAnswers(page, ({ pathname }) => pathname.startsWith("/assets/"));
   await page.getByRole("link", { name: "Money", exact: true }).click();
   await part.asked();
   await page.clock.runFor(1_500);
@@ -177,7 +177,7 @@ it("Enter selects the first match, even if it arrived after the last letter", as
   const { id } = await world.keyOf(world.root, world.home.id);
   world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "late riser" }));
   const { page, close } = await world.open("root");
-  const keys = await held(page, atPath("/keys"));
+  const keys = await holdAnswers(page, atPath("/keys"));
   await page.goto("/requests");
   await keys.asked();
   await page.getByRole("combobox", { name: "Key" }).pressSequentially("late");
@@ -211,7 +211,7 @@ it("a key's page shows that its usage and its history are loading", async () => 
   const { id } = await world.keyOf(world.root, world.home.id);
   const place = page.locator("[role=tabpanel] .mantine-Skeleton-root").filter({ visible: true });
   const onItsWay = async (path: string, open: () => Promise<unknown>) => {
-    const read = await held(page, atPath(path));
+    const read = await holdAnswers(page, atPath(path));
     await open();
     await read.asked();
     await expect.poll(() => place.count(), patiently).toBe(1);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { fits, fitting } from "../../console/src/ui/fitting.ts";
 import { inForm } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
-import { beyond } from "./beyond.ts";
+import { overflowing } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Cells with contents that are wider than the cell and not cut, and headers without enough room. */
-const crowded = (page: Page) =>
+const overfullCells = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const over = (cell) => {
       const range = document.createRange();
@@ -41,14 +41,14 @@ const crowded = (page: Page) =>
   })()`);
 
 /** Cells whose words are squeezed into a column of letters. */
-const squeezed = (page: Page) =>
+const squeezedCells = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const isSqueezed = (cell) => cell.innerText.length > 8 && cell.clientWidth > 0 && cell.clientWidth < 70 && cell.clientHeight > 62;
     return [...document.querySelectorAll("main th, main td")].filter(isSqueezed).map((cell) => cell.innerText);
   })()`);
 
 /** Column headers that are not aligned with the cell of the first row. */
-const askew = (page: Page) =>
+const misalignedHeaders = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
     return [...document.querySelectorAll("main table")].flatMap((table) => {
@@ -84,8 +84,8 @@ it.each(inForm(["/requests", "/keys", "/settings/audit"], lists))(
     for (const width of inForm([1280, 800], [1440, 1280, 1024, 900, 800])) {
       await page.setViewportSize({ width, height: 800 });
       await settled();
-      await expect.poll(() => beyond(page), { message: `${width}` }).toEqual([]);
-      await expect.poll(() => crowded(page), { message: `${width}` }).toEqual([]);
+      await expect.poll(() => overflowing(page), { message: `${width}` }).toEqual([]);
+      await expect.poll(() => overfullCells(page), { message: `${width}` }).toEqual([]);
     }
   },
 );
@@ -165,7 +165,7 @@ it.each(inForm(["/keys"], ["/keys", "/settings/members", "/settings/workspaces"]
     })()`);
     expect(ends.length).toBeGreaterThan(0);
     expect(ends.filter(([head, amount]) => head !== amount)).toEqual([]);
-    expect(await askew(page)).toEqual([]);
+    expect(await misalignedHeaders(page)).toEqual([]);
   },
 );
 
@@ -226,7 +226,7 @@ it.each(
   await page.setViewportSize({ width: 320, height: 800 });
   await arrive(root, path.endsWith("=") ? path + world.home.id : path);
   await settled();
-  await expect.poll(() => beyond(page)).toEqual([]);
+  await expect.poll(() => overflowing(page)).toEqual([]);
 });
 
 it("the last dots of the chart of durations are not cut off", async () => {
@@ -260,7 +260,7 @@ it("counts of gateways are aligned with their headings", async () => {
   await arrive(root, "/settings/gateways");
   await page.getByRole("cell", { name: /ms$/ }).waitFor();
   expect(await styleOf(page, "main tbody td:last-child", "textAlign")).toBe("right");
-  expect(await askew(page)).toEqual([]);
+  expect(await misalignedHeaders(page)).toEqual([]);
 });
 
 it("a change in the audit log is not broken into single letters in a narrow window", async () => {
@@ -293,8 +293,8 @@ it.each(inForm([1024], [1440, 1280, 1024, 390]))(
       await arrive(root, `/overview?metric=${metric}`);
       await page.getByText("12,345,678.10").first().waitFor();
       await settled();
-      expect(await crowded(page)).toEqual([]);
-      expect(await beyond(page)).toEqual([]);
+      expect(await overfullCells(page)).toEqual([]);
+      expect(await overflowing(page)).toEqual([]);
     }
     await page.unroute("**/admin/v1/usage?**");
   },
@@ -331,7 +331,12 @@ it("an unbreakable name widens no page beyond a phone, and numbers are aligned w
   const all = [`/keys/${id}`, `/requests/${refused}`, "/money/ledger", "/money", "/start"];
   for (const path of [...all, `/money?ws=${place}`, `/settings/workspaces/${place}`]) {
     await arrive(root, path);
-    faults.push(...[...(await beyond(page)), ...(await askew(page))].map((what) => [path, what]));
+    faults.push(
+      ...[...(await overflowing(page)), ...(await misalignedHeaders(page))].map((what) => [
+        path,
+        what,
+      ]),
+    );
   }
   expect(faults).toEqual([]);
 });
@@ -376,12 +381,12 @@ it("on a phone vendors' messages and parameters wrap between words, not between 
     for (const [path, table] of tables) {
       await arrive(root, path);
       await page.getByRole("table", { name: table }).waitFor();
-      expect({ path, width, squeezed: await squeezed(page) }).toEqual({
+      expect({ path, width, squeezed: await squeezedCells(page) }).toEqual({
         path,
         width,
         squeezed: [],
       });
-      expect(await beyond(page)).toEqual([]);
+      expect(await overflowing(page)).toEqual([]);
     }
   }
 });

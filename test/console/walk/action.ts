@@ -39,12 +39,12 @@ export const dialog = (page: Page): Locator => page.getByRole("dialog");
 /** Presses a button of the open dialog. */
 export const press = (page: Page, name: string): Promise<void> =>
   dialog(page).getByRole("button", { name, exact: true }).click();
-export const said = (page: Page, text: string): Promise<void> =>
+export const alertWith = (page: Page, text: string): Promise<void> =>
   page.getByRole("alert").filter({ hasText: text }).waitFor();
 /** Undoes the last action. */
 export async function undo(page: Page): Promise<void> {
   await button(page, "Undo").click();
-  await said(page, "Undone");
+  await alertWith(page, "Undone");
 }
 /** Opens a select by its label and takes the option that contains a text. */
 export async function choose(page: Page, label: string, option: string): Promise<void> {
@@ -53,7 +53,7 @@ export async function choose(page: Page, label: string, option: string): Promise
 }
 export async function save(page: Page): Promise<void> {
   await button(page, "Save").click();
-  await said(page, "Saved.");
+  await alertWith(page, "Saved.");
 }
 
 /** Waits until the API shows these fields. */

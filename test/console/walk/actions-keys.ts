@@ -1,6 +1,16 @@
 /** Actions on keys. */
 import { expect } from "vitest";
-import { button, choose, dialog, press, said, save, shows, undo, type Action } from "./action.ts";
+import {
+  button,
+  choose,
+  dialog,
+  press,
+  alertWith,
+  save,
+  shows,
+  undo,
+  type Action,
+} from "./action.ts";
 import type { Walk } from "./people.ts";
 
 /** Opens the page of a new key of the person. */
@@ -67,7 +77,7 @@ const moving: readonly Action[] = [
     async act(walk) {
       const { path } = await openKey(walk);
       await button(walk.page, "Disable").click();
-      await said(walk.page, "is disabled");
+      await alertWith(walk.page, "is disabled");
       await shows(walk, path, { status: "disabled" });
       await undo(walk.page);
       await shows(walk, path, { status: "active" });
@@ -87,7 +97,7 @@ const moving: readonly Action[] = [
       await button(page, "Revoke").click();
       await dialog(page).getByLabel(`Type ${name} to confirm`).fill(name);
       await press(page, "Revoke key");
-      await said(page, "is revoked");
+      await alertWith(page, "is revoked");
       await shows(walk, path, { status: "revoked" });
       await button(page, "Revoke").waitFor({ state: "detached" });
     },

@@ -1,7 +1,17 @@
 /** Actions on the members of a workspace, and on its callbacks. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { button, choose, dialog, home, press, said, shows, undo, type Action } from "./action.ts";
+import {
+  button,
+  choose,
+  dialog,
+  home,
+  press,
+  alertWith,
+  shows,
+  undo,
+  type Action,
+} from "./action.ts";
 import type { Walk } from "./people.ts";
 
 const members = (walk: Walk): string => `/settings/members?ws=${walk.world.home.id}`;
@@ -37,7 +47,7 @@ const people: readonly Action[] = [
       await cell.waitFor();
       await button(page, `Withdraw: ${email}`).click();
       await press(page, "Withdraw");
-      await said(page, "The invitation is withdrawn.");
+      await alertWith(page, "The invitation is withdrawn.");
       await cell.waitFor({ state: "detached" });
     },
   },
@@ -57,7 +67,7 @@ const people: readonly Action[] = [
       await choose(page, "Role", "admin");
       await dialog(page).getByLabel("Concurrent calls").fill("3");
       await press(page, "Save");
-      await said(page, `${email} is changed`);
+      await alertWith(page, `${email} is changed`);
       await shows(walk, member(walk, userId), { role: "admin", rate_limits: { concurrency: 3 } });
       await undo(page);
       await shows(walk, member(walk, userId), { role: "member", rate_limits: null });
@@ -99,7 +109,7 @@ const people: readonly Action[] = [
       await page.goto(members(walk));
       await button(page, `Remove ${email}`).click();
       await press(page, `Remove ${email}`);
-      await said(page, `${email} is removed`);
+      await alertWith(page, `${email} is removed`);
       expect((await world.gateway.admin("GET", member(walk, userId))).status).toBe(404);
       await undo(page);
       await shows(walk, member(walk, userId), { role: "member" });
@@ -126,7 +136,7 @@ const callbacks: readonly Action[] = [
     async act(walk) {
       await open(walk);
       await walk.page.getByRole("switch", { name: "Callbacks are sent" }).click();
-      await said(walk.page, "Callbacks are switched off");
+      await alertWith(walk.page, "Callbacks are switched off");
       await shows(walk, secret(walk), { enabled: false });
       await undo(walk.page);
       await shows(walk, secret(walk), { enabled: true });
@@ -164,7 +174,7 @@ const callbacks: readonly Action[] = [
       await button(page, "Replace").click();
       await dialog(page).getByLabel("Type home to confirm").fill("home");
       await press(page, "Replace secret");
-      await said(page, "The secret is replaced");
+      await alertWith(page, "The secret is replaced");
       await shows(walk, secret(walk), { previous: { secret: before.secret } });
     },
   },
@@ -198,7 +208,7 @@ const callbacks: readonly Action[] = [
       await open(walk);
       await again(page).click();
       await press(page, "Send again");
-      await said(page, "The callback is sent again.");
+      await alertWith(page, "The callback is sent again.");
     },
   },
 ];

@@ -4,7 +4,7 @@ import { addMember } from "../../../src/tenancy/index.ts";
 import { cookieOf, signIn } from "../../admin/people.ts";
 import { call } from "../../admin/support.ts";
 import { visit, type Visit } from "../browser.ts";
-import { button, press, said, shows, type Action } from "./action.ts";
+import { button, press, alertWith, shows, type Action } from "./action.ts";
 import type { Walk } from "./people.ts";
 import { placeOf } from "./places.ts";
 
@@ -39,7 +39,7 @@ const tasks: readonly Action[] = [
       await page.goto(`/tasks/${own.task}`);
       await button(page, "Redeliver").click();
       await press(page, "Send again");
-      await said(page, "The callback is sent again.");
+      await alertWith(page, "The callback is sent again.");
     },
   },
 ];
@@ -119,7 +119,7 @@ const account: readonly Action[] = [
       await page.goto("/account");
       await button(page, `Revoke ${name}`).click();
       await press(page, "Revoke token");
-      await said(page, `${name} is revoked`);
+      await alertWith(page, `${name} is revoked`);
       expect((await call(world.gateway.url, "GET", "/me", { token })).status).toBe(401);
     },
   },
@@ -137,7 +137,7 @@ const account: readonly Action[] = [
         .getByRole("button", { name: /^Sign out the session of / })
         .first()
         .click();
-      await said(walk.page, "The session has ended.");
+      await alertWith(walk.page, "The session has ended.");
       await expect.poll(() => isIn(walk, cookie)).toBe(false);
     },
   },
@@ -153,7 +153,7 @@ const account: readonly Action[] = [
       await walk.page.goto("/account");
       await button(walk.page, "Sign out everywhere else").click();
       await press(walk.page, "Sign out others");
-      await said(walk.page, "You are signed out everywhere else.");
+      await alertWith(walk.page, "You are signed out everywhere else.");
       expect(await isIn(walk, cookie)).toBe(false);
       expect((await walk.call("GET", "/me")).status).toBe(200);
     },

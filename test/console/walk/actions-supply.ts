@@ -1,6 +1,6 @@
 /** Actions on providers and on the list of models. */
 import { expect } from "vitest";
-import { button, choose, dialog, press, said, shows, undo, type Action } from "./action.ts";
+import { button, choose, dialog, press, alertWith, shows, undo, type Action } from "./action.ts";
 import type { Walk } from "./people.ts";
 
 /** Opens the page of a new provider. */
@@ -77,7 +77,7 @@ const moving: readonly Action[] = [
     async act(walk) {
       const { path, id } = await openProvider(walk);
       await button(walk.page, "Pause for 1 h").click();
-      await said(walk.page, `${id} is paused`);
+      await alertWith(walk.page, `${id} is paused`);
       await shows(walk, path, { paused_until: expect.any(String) as string });
       await undo(walk.page);
       await shows(walk, path, { paused_until: null });
@@ -98,7 +98,7 @@ const moving: readonly Action[] = [
       await walk.world.admin("POST", `${path}/pause`, {});
       await walk.page.goto(path);
       await button(walk.page, "Resume").click();
-      await said(walk.page, "gets calls again");
+      await alertWith(walk.page, "gets calls again");
       await shows(walk, path, { paused_until: null });
       await undo(walk.page);
       await shows(walk, path, { paused_until: expect.any(String) as string });
@@ -154,7 +154,7 @@ const changing: readonly Action[] = [
       const { path } = await openProvider(walk);
       await page.getByLabel("Address").fill(`${world.upstream.url}/other`);
       await button(page, "Save changes").click();
-      await said(page, "Saved.");
+      await alertWith(page, "Saved.");
       await shows(walk, path, { base_url: `${world.upstream.url}/other` });
     },
   },

@@ -6,7 +6,7 @@ import {
   dialog,
   home,
   press,
-  said,
+  alertWith,
   save,
   shows,
   undo,
@@ -157,7 +157,7 @@ const workspaces: readonly Action[] = [
       await button(page, "Disable").click();
       await dialog(page).getByLabel(`Type ${name} to confirm`).fill(name);
       await press(page, "Disable workspace");
-      await said(page, "is disabled");
+      await alertWith(page, "is disabled");
       await shows(walk, `/workspaces/${id}`, { status: "disabled" });
       await button(page, "Enable").click();
       await shows(walk, `/workspaces/${id}`, { status: "active" });
@@ -235,7 +235,7 @@ const money: readonly Action[] = [
       await dialog(page).getByLabel("Note").fill(note);
       await press(page, "Continue");
       await press(page, "Add 2.5 USD");
-      await said(page, "The credit is in the ledger.");
+      await alertWith(page, "The credit is in the ledger.");
       await page.getByRole("link", { name: "Ledger" }).click();
       await page.getByRole("row").filter({ hasText: note }).getByText("2.5").first().waitFor();
     },

@@ -80,13 +80,13 @@ const isOf = ({ method, path }: Sent, call: string): boolean =>
   new RegExp(`^${call.replaceAll(/\{\w+\}/g, "[^ ]+")}$`).test(`${method} ${path}`);
 
 /** Calls that every person may make for themselves. */
-const ownAffair = /^(?:POST \/admin\/v1\/(?:tokens|keys)|DELETE \/admin\/v1\/sessions)$/;
+const requestsOfAnyone = /^(?:POST \/admin\/v1\/(?:tokens|keys)|DELETE \/admin\/v1\/sessions)$/;
 
 /**
  * Repeats the page's requests as each of the four people without the right, and as two unrelated ones. Returns those that were
  * not refused.
  */
-async function takenFromOthers({ world }: Walk, { may }: Action, sent: readonly Sent[]) {
+async function notRefusedToOthers({ world }: Walk, { may }: Action, sent: readonly Sent[]) {
   const taken: string[] = [];
   const others = people.filter((who) => !mayDo(may, who)).map((who) => world.walks[who]);
   const done = new Set<string>();
@@ -96,7 +96,7 @@ async function takenFromOthers({ world }: Walk, { may }: Action, sent: readonly 
     // A later request of the same name is the undo, which would only set the present value.
     if (done.has(name)) continue;
     done.add(name);
-    const strangers = ownAffair.test(name) ? [] : [world.bob, world.mel];
+    const strangers = requestsOfAnyone.test(name) ? [] : [world.bob, world.mel];
     for (const other of [...others, ...strangers]) {
       const { status } = await other.call(one.method, one.path.replace("/admin/v1", ""), body);
       if (status !== 403 && status !== 404) taken.push(`${name} of ${other.email}: ${status}`);
@@ -120,6 +120,6 @@ export async function doIt(walk: Walk, action: Action): Promise<string[]> {
     ...unknown.map(({ method, path }) => `sent, and not in the table: ${method} ${path}`),
     ...unseen.map((call) => `in the table, and not sent: ${call}`),
     ...walk.complaints.splice(0),
-    ...(await takenFromOthers(walk, action, sent)),
+    ...(await notRefusedToOthers(walk, action, sent)),
   ];
 }

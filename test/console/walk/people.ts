@@ -158,7 +158,7 @@ async function walkOf(
 }
 
 /** Fails callbacks that wait for their next attempt: otherwise the gateway would send them again by itself. */
-async function haveFailed({ gateway }: ConsoleWorld): Promise<boolean> {
+async function failPendingCallbacks({ gateway }: ConsoleWorld): Promise<boolean> {
   const { database } = gateway;
   await database.query(
     "update webhook_deliveries set status = 'failed', due_at = null where status = 'pending' and attempts > 0",
@@ -208,6 +208,6 @@ export async function startWalkWorld(): Promise<WalkWorld> {
     },
   };
   for (const walk of Object.values(walks)) Object.assign(walk, { world: whole });
-  await eventually(() => haveFailed(world), "each callback had its try");
+  await eventually(() => failPendingCallbacks(world), "each callback had its try");
   return whole;
 }
