@@ -17,9 +17,9 @@ it("a start that fails after its server has started leaves no server process", a
   );
   // By now the start has taken the lock, and the server does not run yet.
   await eventually(() => existsSync(join(dataDir, "database")) || undefined, "the directory");
-  const told = join(dataDir, "gateway.json");
-  rmSync(told);
-  mkdirSync(join(told, "in the way"), { recursive: true });
+  const addressFile = join(dataDir, "gateway.json");
+  rmSync(addressFile);
+  mkdirSync(join(addressFile, "in the way"), { recursive: true });
   expect(await failed).toBe("failed");
   expect(serverProcesses(dataDir)).toEqual([]);
 });

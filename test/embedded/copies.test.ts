@@ -30,7 +30,7 @@ function programs() {
 }
 
 /** The process id of a process that has ended. */
-const gone = (): number => spawnSync("true").pid;
+const deadProcessId = (): number => spawnSync("true").pid;
 
 /** An unfinished copy by a process of this machine, with a file in it. */
 function leave(place: string, name: string): string {
@@ -57,9 +57,9 @@ it("copies in progress stay, on this machine and on others, and so do other dire
   const found = programs();
   copyPrograms(place, found);
   leave(place, `copy-${host}-${process.ppid}-abc`);
-  leave(place, `copy-another-${gone()}-abc`);
+  leave(place, `copy-another-${deadProcessId()}-abc`);
   leave(place, "postgresql-17.1");
-  const dead = leave(place, `copy-${host}-${gone()}-abc`);
+  const dead = leave(place, `copy-${host}-${deadProcessId()}-abc`);
   // From a release that did not put names in, or from a container that no longer exists.
   const old = leave(place, "copy-Xy12Zw");
   utimesSync(old, new Date(0), new Date(0));
@@ -73,8 +73,8 @@ it("links are never followed, and their targets keep their files", () => {
   const found = programs();
   copyPrograms(place, found);
   const victim = leave(temporaryDirectory(), "victim");
-  symlinkSync(victim, join(place, `copy-${host}-${gone()}-link`));
-  const inside = leave(place, `copy-${host}-${gone()}-dir`);
+  symlinkSync(victim, join(place, `copy-${host}-${deadProcessId()}-link`));
+  const inside = leave(place, `copy-${host}-${deadProcessId()}-dir`);
   symlinkSync(victim, join(inside, "link"));
   copyPrograms(place, found);
   expect(existsSync(inside)).toBe(false);
@@ -86,7 +86,7 @@ it.skipIf(!isRoot)("under root, directories of other users stay unchanged", () =
   const place = join(hostile, "programs");
   const found = programs();
   copyPrograms(place, found);
-  const name = `copy-${host}-${gone()}-abc`;
+  const name = `copy-${host}-${deadProcessId()}-abc`;
   const other = leave(place, name);
   chownSync(other, 65_534, 65_534);
   copyPrograms(place, found);
