@@ -147,22 +147,22 @@ it("after kill -9 while files are written, each day's file is complete, exists o
     left += leftPart ? 1 : 0;
     for (const name of namesIn().files)
       expect({ name, rows: linesOf(name).length }).toEqual({ name, rows: await rowsOf(name) });
-    const noted = await database.query<{ file: string }>(
+    const recordedDays = await database.query<{ file: string }>(
       "select file from exported_days where day < $1",
       [dayName(days)],
     );
-    expect(namesIn().files).toEqual(expect.arrayContaining(noted.map(({ file }) => file)));
+    expect(namesIn().files).toEqual(expect.arrayContaining(recordedDays.map(({ file }) => file)));
     if (namesIn().files.length === wanted.length) break;
   }
   // At least one gateway was killed in the middle of a file.
   expect(left).toBeGreaterThan(0);
   await exportToTheEnd();
   expect(namesIn()).toEqual({ parts: [], files: wanted });
-  const noted = await database.query<{ file: string; rows: bigint }>(
+  const recordedDays = await database.query<{ file: string; rows: bigint }>(
     "select file, rows from exported_days where day < $1 order by file",
     [dayName(days)],
   );
-  expect(noted.map(({ file, rows }) => [file, Number(rows)])).toEqual(
+  expect(recordedDays.map(({ file, rows }) => [file, Number(rows)])).toEqual(
     await Promise.all(wanted.map(async (name) => [name, await rowsOf(name)])),
   );
   const sums = async (what: string, column: string, sql: string) => {

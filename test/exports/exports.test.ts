@@ -186,7 +186,7 @@ describeDatabase("exports", (open) => {
 
   it("by `tollgate export` write the same files for past days, and record nothing", async () => {
     const into = temporaryDirectory();
-    const noted = await database.query("select * from exported_days order by what, day");
+    const recordedDays = await database.query("select * from exported_days order by what, day");
     const { connectionString } = database.pool.options;
     const environment = { DATABASE_URL: connectionString!, TOLLGATE_DATA_DIR: into };
     const run = (...words: string[]) =>
@@ -213,7 +213,9 @@ describeDatabase("exports", (open) => {
       linesOf(readFileSync(join(place, names[0]!))),
     );
     expect(again).toEqual(before);
-    expect(await database.query("select * from exported_days order by what, day")).toEqual(noted);
+    expect(await database.query("select * from exported_days order by what, day")).toEqual(
+      recordedDays,
+    );
     expect(await run("ledger", "--from", dayName(today + 2 * dayMs))).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(

@@ -16,7 +16,7 @@ const startMs = Math.floor(Date.now() / dayMs) * dayMs - 2 * dayMs;
 const day = new Date(startMs).toISOString().slice(0, 10);
 const beganMs = startMs + dayMs - 1;
 
-describeDatabase("calls that outlive their day", (open) => {
+describeDatabase("calls that outlast their day", (open) => {
   let database: Database;
   let place: FileStore;
   beforeEach(async () => {
