@@ -38,11 +38,11 @@ async function startAhead(url: string, masterKey: string) {
     TOLLGATE_TEST_CLOCK_FILE: file,
     NODE_OPTIONS: `--import=${preload}`,
   });
-  const putAhead = (ms: number) => {
+  const setClockAhead = (ms: number) => {
     writeFileSync(`${file}.new`, String(ms));
     renameSync(`${file}.new`, file);
   };
-  return { gateway, putAhead };
+  return { gateway, setClockAhead };
 }
 
 async function newKey({ url }: GatewayProcess): Promise<string> {
@@ -100,8 +100,8 @@ describe("gateways whose clocks differ", () => {
           `create or replace function ledger_now() returns timestamptz language sql volatile as
            'select clock_timestamp() + interval ''${toMidnightMs + Math.floor(apartMs / 2)} ms'''`,
         );
-        behind.putAhead(toMidnightMs);
-        ahead.putAhead(toMidnightMs + apartMs);
+        behind.setClockAhead(toMidnightMs);
+        ahead.setClockAhead(toMidnightMs + apartMs);
         const untilMs = performance.now() + beforeMs + afterMs;
         await Promise.all(
           [behind, ahead].flatMap(({ gateway }) =>

@@ -75,7 +75,7 @@ describe("PostgreSQL under load", () => {
     "T67 T68: restarts (%s) twice: calls wait or are refused, and each answer is charged once",
     async (how) => {
       const before = await chargeIds();
-      const heard = up.requests.length;
+      const requestsBefore = up.requests.length;
       const load = newLoad();
       let over = false;
       const driven = drive(
@@ -95,7 +95,7 @@ describe("PostgreSQL under load", () => {
       );
       expect(load.whole.size).toBeGreaterThan(100);
       await expectExact(before, load.whole);
-      expect(up.requests.length - heard).toBe(load.whole.size);
+      expect(up.requests.length - requestsBefore).toBe(load.whole.size);
     },
   );
 
@@ -123,7 +123,7 @@ describe("PostgreSQL under load", () => {
     );
     // Their answers are complete now but cannot be charged yet, so the callers wait.
     for (const end of ends) end();
-    const heard = up.requests.length;
+    const requestsBefore = up.requests.length;
     const refused = await Promise.all(
       ["chat/completions", "messages"].map((path) =>
         bench.post(`/v1/${path}`, { ...talk(), max_tokens: 10 }),
@@ -137,7 +137,7 @@ describe("PostgreSQL under load", () => {
     expect(await errorOf(refused[1]!)).toMatchObject({ type: "overloaded_error" });
     expect((await bench.get("/readyz")).status).toBe(503);
     expect((await bench.get("/healthz")).status).toBe(200);
-    expect(up.requests).toHaveLength(heard);
+    expect(up.requests).toHaveLength(requestsBefore);
     await outage.back();
     for (const call of underWay) {
       const response = await call;

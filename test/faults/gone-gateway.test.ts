@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterEach(endAll);
 afterAll(() => vendor?.recorder.close());
 
-interface Seen {
+interface TaskAnswer {
   readonly id: string;
   readonly status: string;
   readonly error?: { readonly code: string };
@@ -41,13 +41,13 @@ type Row = readonly [
   code: string | undefined,
 ];
 /** In the short form each point and each kind of database once: taking over a lease does not depend on the kind of database. */
-const deaths: readonly Row[] = [
+const cases: readonly Row[] = [
   ["ask.intended", "a server", "failed", "submission_uncertain"],
   ["poll.begin", "the embedded database", "succeeded", undefined],
   ...inForm<readonly Row[]>([], [["poll.begin", "a server", "succeeded", undefined]]),
 ];
 
-it.each(deaths)(
+it.each(cases)(
   "T79 T81: after a gateway is killed at %s, on %s, its task is %s within seconds",
   async (point, kind, status, code) => {
     const name = `${point} ${kind}`.replaceAll(" ", "-");
@@ -69,14 +69,14 @@ it.each(deaths)(
       headers,
       body: JSON.stringify({ model: "acme/clip", prompt: name, duration: 2 }),
     });
-    const { id } = (await submitted.json()) as Seen;
+    const { id } = (await submitted.json()) as TaskAnswer;
     await first.gone;
     const second = await liveHere(environment);
     const begunMs = performance.now();
     const ended = await eventually(async () => {
       const task = (await (
         await fetch(`${second.url}/v1/tasks/${id}`, { headers })
-      ).json()) as Seen;
+      ).json()) as TaskAnswer;
       return ["queued", "running"].includes(task.status) ? undefined : task;
     }, "its end");
     expect([ended.status, ended.error?.code]).toEqual([status, code]);

@@ -19,9 +19,9 @@ import { drive, newLoad, type Load } from "./load.ts";
 
 const callsPerSecond = inForm(80, 200);
 /** Number of times that the gateway is killed. */
-const deaths = inForm(1, 50);
+const kills = inForm(1, 50);
 /** The least number of answers between two kills. */
-const answersALife = inForm(30, 60);
+const answersPerLife = inForm(30, 60);
 /** Lease of a reservation: how long it outlives its process. */
 const leaseMs = 60_000;
 /** 100 input and 50 output tokens at the sandbox's prices. */
@@ -62,7 +62,7 @@ async function answered(load: Load, more: number): Promise<void> {
 }
 
 /** Runs one gateway under load until `end` ends it. */
-async function liveAndEnd(
+async function runUnderLoad(
   { environment }: Place,
   load: Load,
   end: (gateway: GatewayProcess) => Promise<void>,
@@ -83,7 +83,7 @@ async function liveAndEnd(
     load,
   );
   // On a busy machine, wait until enough calls have run for the kill to interrupt something.
-  await answered(load, answersALife);
+  await answered(load, answersPerLife);
   await sleep(Math.random() * 400);
   await end(life);
   await driven;
@@ -152,12 +152,12 @@ describe("a gateway under load", () => {
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const load = begin();
-      for (let round = 0; round < deaths; round += 1) {
-        await liveAndEnd(place, load, (life) => life.kill());
+      for (let round = 0; round < kills; round += 1) {
+        await runUnderLoad(place, load, (life) => life.kill());
         await expectNothingLeft(place.dataDir);
       }
       expect([...load.refused]).toEqual([]);
-      expect(load.cut).toBeGreaterThan(deaths);
+      expect(load.cut).toBeGreaterThan(kills);
     },
   );
 
@@ -166,10 +166,10 @@ describe("a gateway under load", () => {
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const load = begin();
-      await liveAndEnd(place, load, async (life) => {
+      await runUnderLoad(place, load, async (life) => {
         for (let round = 0; round < inForm(1, 50); round += 1) {
           await killServer(place.dataDir);
-          await answered(load, answersALife);
+          await answered(load, answersPerLife);
         }
         await life.kill();
       });
@@ -185,7 +185,7 @@ describe("a gateway under load", () => {
     async () => {
       const load = begin();
       for (let round = 0; round < 20; round += 1) {
-        await liveAndEnd(place, load, async (life) => {
+        await runUnderLoad(place, load, async (life) => {
           await killServer(place.dataDir);
           await life.kill();
         });
@@ -201,12 +201,12 @@ describe("a gateway under load", () => {
     { timeout: inForm(300_000, 1_200_000) },
     async () => {
       const load = begin();
-      await liveAndEnd(place, load, async (life) => {
+      await runUnderLoad(place, load, async (life) => {
         const stopped = serverProcesses(place.dataDir);
         for (const pid of stopped) process.kill(pid, "SIGSTOP");
         await sleep(60_000);
         for (const pid of stopped) process.kill(pid, "SIGCONT");
-        await answered(load, answersALife);
+        await answered(load, answersPerLife);
         await life.stop();
       });
       expect(unexpected(load)).toEqual([]);
@@ -227,7 +227,7 @@ describe("a gateway under load", () => {
       try {
         const place = await newPlace(disk);
         const load = newLoad();
-        await liveAndEnd(
+        await runUnderLoad(
           place,
           load,
           async (life) => {
@@ -241,7 +241,7 @@ describe("a gateway under load", () => {
                 60_000,
               );
               free();
-              await answered(load, answersALife);
+              await answered(load, answersPerLife);
             }
             await life.stop();
           },

@@ -28,8 +28,8 @@ let operator: Database;
 let url: string;
 let up: Recorder;
 let bench: Bench;
-const said: string[] = [];
-const keep = (_fields: object, message: string): void => void said.push(message);
+const logged: string[] = [];
+const keep = (_fields: object, message: string): void => void logged.push(message);
 
 beforeAll(async () => {
   const postgres = await sharedPostgres();
@@ -75,15 +75,18 @@ it.each([
   "T67 T68: while the server is %s new calls get 503, and an answered call is charged afterwards",
   async (_what, refuse, letIn) => {
     const before = (await bench.charges()).length;
-    said.length = 0;
+    logged.length = 0;
     let release: () => void = () => undefined;
     up.answer(async (request, response) => {
       await new Promise<void>((resume) => (release = resume));
       await answering(usage)(request, response);
     });
-    const heard = up.requests.length;
+    const requestsBefore = up.requests.length;
     const underWay = bench.post("/v1/chat/completions", talk());
-    await eventually(() => up.requests.length > heard || undefined, "the call at its provider");
+    await eventually(
+      () => up.requests.length > requestsBefore || undefined,
+      "the call at its provider",
+    );
     await alter(refuse);
     onTestFinished(() => alter(letIn));
     release();
@@ -91,16 +94,16 @@ it.each([
     expect([refused.status, (await errorOf(refused)).code]).toEqual([503, "database_unavailable"]);
     await readiness(503);
     await eventually(
-      () => said.includes("charges could not be written; they are sent again") || undefined,
+      () => logged.includes("charges could not be written; they are sent again") || undefined,
       "a word in the log",
     );
-    expect(said).not.toContain("a request failed");
+    expect(logged).not.toContain("a request failed");
     await alter(letIn);
     const answered = await underWay;
     expect(answered.status).toBe(200);
     expect(await bench.entry(idOf(answered))).toMatchObject({ amount_nano: costNano });
     expect(await bench.charges()).toHaveLength(before + 1);
-    expect(up.requests).toHaveLength(heard + 1);
+    expect(up.requests).toHaveLength(requestsBefore + 1);
     await readiness(200);
     await bench.expectClean();
   },

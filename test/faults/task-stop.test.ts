@@ -136,7 +136,7 @@ const timesOf = (point: Point): number => (point === "callback.sent" ? 2 : 1);
  * True once the other gateway has had its chance. It has ended the task and called back, or it has left alone a request whose
  * outcome it cannot know.
  */
-async function othersHaveLooked(
+async function otherGatewayHasActed(
   at: Installation,
   id: string,
   point: Point,
@@ -161,7 +161,7 @@ async function stopAt(point: Point): Promise<string> {
   const id = await submit(victim, victim.key!, `stop-${point}`);
   await eventually(() => isStopped(victim), `a stop at ${point}`);
   const heir = await live(at.environment);
-  await eventually(() => othersHaveLooked(at, id, point), `others to look after ${point}`);
+  await eventually(() => otherGatewayHasActed(at, id, point), `others to look after ${point}`);
   victim.child.kill("SIGCONT");
   const { status } = await ended(at, id);
   expect(`${point} ${status}`).toBe(`${point} succeeded`);

@@ -5,7 +5,7 @@ import { eventually } from "../../support/patience.ts";
 import type { Database } from "../../../src/storage/index.ts";
 import { setLedgerClock } from "../../ledger/support.ts";
 import type { Fault } from "./faults/index.ts";
-import type { Seen } from "./traffic.ts";
+import type { TrafficResults } from "./traffic.ts";
 import type { World } from "./world.ts";
 
 export interface Audit {
@@ -43,12 +43,12 @@ const allowed = /^(?:50[0234] |in a stream )/;
  * Tasks and callbacks are retried with doubling pauses. A task whose gateway died during its request is given up after 330 s (its
  * lease, and the time in which the answer may still come).
  */
-const endWithinMs = 400_000;
+const endMsMax = 400_000;
 const clipNano = 100_000_000n;
 const ended = (task: Task) => !["queued", "running"].includes(task.status);
 
 /** Waits until everything that was accepted has ended, then checks the books. */
-export async function auditOf(world: World, fault: Fault, seen: Seen): Promise<Audit> {
+export async function auditOf(world: World, fault: Fault, seen: TrafficResults): Promise<Audit> {
   const lost: string[] = [];
   const doubled: string[] = [];
   const wrong: string[] = [];
@@ -72,7 +72,7 @@ export async function auditOf(world: World, fault: Fault, seen: Seen): Promise<A
   const called = await eventually(
     () => ids.every((id) => world.arrived.has(id)),
     "all callbacks",
-    endWithinMs,
+    endMsMax,
   ).then(
     () => ids.length,
     () => ids.filter((id) => world.arrived.has(id)).length,
@@ -104,7 +104,7 @@ async function tasksAtEnd(database: Database, ids: readonly string[]): Promise<T
       "select id, status, cost_nano, error from tasks where id = any($1::text[])",
       [ids],
     );
-  await eventually(async () => (await read()).every(ended), "the tasks' ends", endWithinMs).catch(
+  await eventually(async () => (await read()).every(ended), "the tasks' ends", endMsMax).catch(
     () => undefined,
   );
   return read();
@@ -129,7 +129,7 @@ async function chargesOf(
 }
 
 function judgeCalls(
-  { answered }: Seen,
+  { answered }: TrafficResults,
   charges: readonly Charge[],
   { lost, wrong }: { lost: string[]; wrong: string[] },
 ): void {

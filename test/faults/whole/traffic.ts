@@ -15,7 +15,7 @@ export interface Answered {
   readonly priceNano: bigint;
 }
 
-export interface Seen {
+export interface TrafficResults {
   begun: number;
   /** Calls whose answer came whole. */
   readonly answered: Answered[];
@@ -44,7 +44,7 @@ const usage = { input: 100, output: 50 };
 let names = 0;
 
 export interface Traffic {
-  readonly seen: Seen;
+  readonly seen: TrafficResults;
   /** Applies from the next call on. */
   troubles: Troubles;
   /** Resolves when as many more calls have begun as begin in `ms` milliseconds. */
@@ -55,7 +55,13 @@ export interface Traffic {
 
 /** Begins calls at a steady rate: of 24 calls, 22 are texts, one is a picture and one a task. */
 export function startTraffic(world: World): Traffic {
-  const seen: Seen = { begun: 0, answered: [], refused: new Map(), cut: 0, tasks: new Map() };
+  const seen: TrafficResults = {
+    begun: 0,
+    answered: [],
+    refused: new Map(),
+    cut: 0,
+    tasks: new Map(),
+  };
   const pending = new Set<Promise<void>>();
   const startedMs = performance.now();
   let begun = 0;
@@ -172,7 +178,7 @@ async function task(world: World, traffic: Traffic): Promise<void> {
   await eventually(submit, `${name} is accepted`, 120_000, 500);
 }
 
-function refuse(seen: Seen, status: number | string, text: string): void {
+function refuse(seen: TrafficResults, status: number | string, text: string): void {
   const name = `${status} ${/"code":\s*"(\w+)"/.exec(text)?.[1] ?? "not ours"}`;
   seen.refused.set(name, (seen.refused.get(name) ?? 0) + 1);
 }

@@ -1,7 +1,7 @@
 /** Faults of the database: its server, its disk, the link to it, and its standby. */
 import { Client } from "pg";
 import { fillDisk } from "../../../support/disk.ts";
-import { link, standMs, type Fault } from "./fault.ts";
+import { link, faultMs, type Fault } from "./fault.ts";
 
 /** Takes connections until the server has none. */
 async function takeConnections(url: string): Promise<Client[]> {
@@ -50,7 +50,7 @@ export const databaseFaults: readonly Fault[] = [
     part: "database",
     async inject({ main }, traffic) {
       main.signal("SIGSTOP");
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       main.signal("SIGCONT");
     },
   },
@@ -87,7 +87,7 @@ export const databaseFaults: readonly Fault[] = [
     async inject({ main, links, pair }, traffic) {
       const taken = await takeConnections(pair.urlOf(main.port));
       links.database.reset();
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       await Promise.all(taken.map((client) => client.end().catch(() => undefined)));
     },
   },
@@ -98,7 +98,7 @@ export const databaseFaults: readonly Fault[] = [
       const client = new Client(pair.urlOf(main.port));
       await client.connect();
       await client.query("begin; lock table ledger_accounts, ledger_entries in exclusive mode");
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       await client.query("rollback");
       await client.end();
     },
@@ -109,7 +109,7 @@ export const databaseFaults: readonly Fault[] = [
     async inject({ pair }, traffic) {
       // Commits wait for the standby: it is synchronous.
       await pair.standby.kill();
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       await pair.standby.start();
     },
   },
@@ -119,7 +119,7 @@ export const databaseFaults: readonly Fault[] = [
     needsDisk: true,
     async inject({ main }, traffic) {
       const makeRoom = fillDisk(`${main.dataDir}/..`);
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       makeRoom();
       await main.kill();
       await main.start();

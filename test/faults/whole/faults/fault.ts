@@ -20,8 +20,8 @@ export interface Fault {
 }
 
 /** How long most faults last, in milliseconds. */
-export const standMs = inForm(2_000, 8_000);
-export const longStandMs = inForm(3_000, 30_000);
+export const faultMs = inForm(2_000, 8_000);
+export const longFaultMs = inForm(3_000, 30_000);
 /** The gateways by their numbers. */
 export const all = Array.from({ length: gatewaysCount }, (_, at) => at);
 
@@ -30,6 +30,6 @@ export const link =
   (name: keyof World["links"], hurt: (link: World["links"]["database"]) => void): Fault["inject"] =>
   async ({ links }, traffic) => {
     hurt(links[name]);
-    await traffic.lasts(standMs);
+    await traffic.lasts(faultMs);
     links[name].heal();
   };

@@ -1,7 +1,7 @@
 /** Gateways that die, stand still and restart, and their balancer. */
 import type { Traffic } from "../traffic.ts";
 import type { World } from "../world.ts";
-import { all, longStandMs, standMs, type Fault } from "./fault.ts";
+import { all, longFaultMs, faultMs, type Fault } from "./fault.ts";
 
 async function stopped(
   world: World,
@@ -60,12 +60,12 @@ export const gatewayFaults: readonly Fault[] = [
   {
     name: "one gateway is paused (SIGSTOP)",
     part: "gateways",
-    inject: (world, traffic) => stopped(world, traffic, [1], longStandMs),
+    inject: (world, traffic) => stopped(world, traffic, [1], longFaultMs),
   },
   {
     name: "all gateways are paused",
     part: "gateways",
-    inject: (world, traffic) => stopped(world, traffic, all, standMs),
+    inject: (world, traffic) => stopped(world, traffic, all, faultMs),
   },
   {
     name: "the balancer restarts",

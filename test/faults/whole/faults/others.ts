@@ -2,11 +2,11 @@
 import { connect, type Socket } from "node:net";
 import type { Traffic } from "../traffic.ts";
 import type { World } from "../world.ts";
-import { link, standMs, type Fault } from "./fault.ts";
+import { link, faultMs, type Fault } from "./fault.ts";
 
 async function withClock(world: World, traffic: Traffic, ms: number): Promise<void> {
   world.putAhead(1, ms);
-  await traffic.lasts(standMs);
+  await traffic.lasts(faultMs);
   world.putAhead(1, 0);
 }
 
@@ -29,7 +29,7 @@ async function withDeafCallers(world: World, traffic: Traffic, count: number): P
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.key}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   const sockets = openSilent(world, count);
   for (const socket of sockets) socket.pause().write(head + body);
-  await traffic.lasts(standMs);
+  await traffic.lasts(faultMs);
   for (const socket of sockets) socket.destroy();
 }
 
@@ -68,7 +68,7 @@ export const otherFaults: readonly Fault[] = [
     noneFails: true,
     async inject(world, traffic) {
       world.refuseCallbacks(5);
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       world.refuseCallbacks(0);
     },
   },
@@ -88,7 +88,7 @@ export const otherFaults: readonly Fault[] = [
     noneFails: true,
     async inject(world, traffic) {
       const sockets = openSilent(world, 300);
-      await traffic.lasts(standMs);
+      await traffic.lasts(faultMs);
       for (const socket of sockets) socket.destroy();
     },
   },

@@ -1,13 +1,13 @@
 /** Vendors that fail, lie, hang and flood, and the link to them. */
 import type { Traffic } from "../traffic.ts";
-import { link, standMs, type Fault } from "./fault.ts";
+import { link, faultMs, type Fault } from "./fault.ts";
 
 /** A fault that lasts while the vendors simulate `troubles`. */
 const vendors =
   (troubles: Traffic["troubles"]): Fault["inject"] =>
   async (_world, traffic) => {
     traffic.troubles = troubles;
-    await traffic.lasts(standMs);
+    await traffic.lasts(faultMs);
     traffic.troubles = {};
   };
 
