@@ -16,19 +16,22 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-interface Said {
+interface LoggedFailure {
   readonly reason: string;
   readonly fix: string;
 }
 
-async function watched(): Promise<{ files: WatchedFiles; said: Said[] }> {
-  const said: Said[] = [];
+async function watched(): Promise<{ files: WatchedFiles; logged: LoggedFailure[] }> {
+  const logged: LoggedFailure[] = [];
   const keys = { accessKeyId: "key", secretAccessKey: "secret" };
   const bucket = { kind: "s3", bucket: "films", region: "us-east-1", endpoint, ...keys } as const;
-  const log = { info: () => undefined, error: (fields: object) => void said.push(fields as Said) };
+  const log = {
+    info: () => undefined,
+    error: (fields: object) => void logged.push(fields as LoggedFailure),
+  };
   const files = watchFiles(await openFileStore(bucket, ""), { log, place: "films" });
   onTestFinished(() => files.close());
-  return { files, said };
+  return { files, logged };
 }
 
 const put = (files: WatchedFiles) =>
@@ -52,9 +55,9 @@ const refusals = [
 ];
 it.each(refusals)("for a bucket that answers $code the log says how to fix it", async (refusal) => {
   refuses(refusal.status, refusal.code);
-  const { files, said } = await watched();
+  const { files, logged } = await watched();
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
-  expect(said).toEqual([
+  expect(logged).toEqual([
     expect.objectContaining({
       reason: `${refusal.status} ${refusal.code}: Told so.`,
       fix: expect.stringContaining(refusal.fix),
@@ -64,25 +67,25 @@ it.each(refusals)("for a bucket that answers $code the log says how to fix it", 
 
 it("the size of a file in a missing bucket is an error of the bucket; a missing file has no size", async () => {
   refuses(404, "NoSuchBucket");
-  const { files, said } = await watched();
+  const { files, logged } = await watched();
   await expect(files.size("a.png")).rejects.toMatchObject({ code: "storage_unavailable" });
-  expect(said[0]!.fix).toContain("make the bucket");
+  expect(logged[0]!.fix).toContain("make the bucket");
   refuses(404, "NoSuchKey");
   expect(await files.size("a.png")).toBeUndefined();
 });
 
 it("for a bucket of another region the log names the region", async () => {
   refuses(400, "AuthorizationHeaderMalformed", "<Region>eu-west-1</Region>");
-  const { files, said } = await watched();
+  const { files, logged } = await watched();
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
-  expect(said[0]!.fix).toMatch(/`region`.*eu-west-1$/);
+  expect(logged[0]!.fix).toMatch(/`region`.*eu-west-1$/);
 });
 
 it("an answer that is not from S3, such as a proxy's page, is reported as that", async () => {
   answer = (response) => void response.writeHead(403).end("<html>No.</html>");
-  const { files, said } = await watched();
+  const { files, logged } = await watched();
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
-  expect(said[0]!.reason).toContain("403, and no error of S3");
+  expect(logged[0]!.reason).toContain("403, and no error of S3");
 });
 
 it("STORE-02: a file in a missing bucket is not reported as missing", async () => {
@@ -95,10 +98,10 @@ it("STORE-02: a file in a missing bucket is not reported as missing", async () =
 
 it("a bucket that fails both writes and reads logs each once a minute, even when they alternate", async () => {
   refuses(403, "AccessDenied");
-  const { files, said } = await watched();
+  const { files, logged } = await watched();
   for (let round = 0; round < 5; round += 1) {
     await expect(put(files)).rejects.toThrow("storage");
     await expect(files.open("a.png")).rejects.toThrow("storage");
   }
-  expect(said).toHaveLength(2);
+  expect(logged).toHaveLength(2);
 });

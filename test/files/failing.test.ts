@@ -65,7 +65,7 @@ const codeOf = async (answer: Response): Promise<string> => {
   const { error } = (await answer.json()) as { error?: { code: string } };
   return `${answer.status} ${error?.code ?? "ok"}`;
 };
-const said = (msg: string) => lines.filter((line) => String(line["msg"]).startsWith(msg));
+const loggedWith = (msg: string) => lines.filter((line) => String(line["msg"]).startsWith(msg));
 
 const troubles: readonly (readonly [string, () => () => void, RegExp, RegExp])[] = [
   ["is full", () => fillDisk(disk), /the disk is full/, /data\/files, 0 MB free$/],
@@ -105,13 +105,13 @@ it.skipIf(!canMount).each(troubles)(
       status: "failed",
       message: expect.stringMatching(found) as string,
     });
-    expect(said("files cannot be kept")).toEqual([
+    expect(loggedWith("files cannot be kept")).toEqual([
       expect.objectContaining({ place: disk, fix: expect.stringMatching(fix) as string }),
     ]);
-    expect(said("a request failed").concat(said("a call failed"))).toEqual([]);
+    expect(loggedWith("a request failed").concat(loggedWith("a call failed"))).toEqual([]);
     mend();
     await eventually(async () => ((await isUp()) ? true : undefined), "a disk that is well");
-    expect(said("files can be kept again")).toHaveLength(1);
+    expect(loggedWith("files can be kept again")).toHaveLength(1);
     expect(await readiness()).not.toHaveProperty("files");
     const [kept, edited] = [await generate(prompt, what), await edit()];
     expect([kept.status, edited.status]).toEqual([200, 200]);
@@ -124,7 +124,7 @@ it.skipIf(!canMount).each(troubles)(
 it.skipIf(!canMount)("a disk that fails without any calls is logged too", async () => {
   remountDisk(disk, "ro");
   await eventually(
-    () => (said("files cannot be kept").length === 1 ? true : undefined),
+    () => (loggedWith("files cannot be kept").length === 1 ? true : undefined),
     "the log to say it",
   );
   remountDisk(disk, "rw");

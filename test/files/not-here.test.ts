@@ -29,7 +29,9 @@ it("STORE-02: a file in the database that is missing on this gateway's disk is l
   const folder = join(gateway.directory, "data", "files");
   for (const name of readdirSync(folder)) rmSync(join(folder, name));
   expect(await statuses()).toEqual([404, 404]);
-  const told = warnings.filter(([, message]) => message.startsWith("a file is in the database"));
-  expect(told).toEqual([[{ file: url.slice(-36) }, expect.stringContaining("storage")]]);
+  const fileWarnings = warnings.filter(([, message]) =>
+    message.startsWith("a file is in the database"),
+  );
+  expect(fileWarnings).toEqual([[{ file: url.slice(-36) }, expect.stringContaining("storage")]]);
   await gateway.close();
 });

@@ -13,12 +13,12 @@ import { recordResult } from "./kept.ts";
 const size = 100_000;
 /** One connection: missing or extra bytes would shift the next answer. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const told: [object, string][] = [];
+const logged: [object, string][] = [];
 let gateway: GatewayUnderTest;
 let path: string;
 let url: string;
 beforeAll(async () => {
-  const error = (fields: object, message: string): void => void told.push([fields, message]);
+  const error = (fields: object, message: string): void => void logged.push([fields, message]);
   gateway = await startTestGateway({ log: { ...silentLog, error } });
   const name = newFileName("video/mp4");
   await recordResult(gateway, { name, bytes: size });
@@ -78,7 +78,7 @@ it("STORE-02: a file that is missing gets 404 for HEAD too", async () => {
 });
 
 it("the log reports the changed file once, with what to do", () => {
-  expect(told).toEqual([
+  expect(logged).toEqual([
     [
       { file: url.slice(-36), found: size - 1, wanted: size, fix: expect.stringContaining("copy") },
       "a file in the storage is not the one that was kept: it is not sent",

@@ -10,7 +10,7 @@ const refused = (code: string): Error => Object.assign(new Error(code), { code }
 /** A store in memory. The test can replace parts of it while it is watched. */
 function start(own: Partial<FileStore> = {}) {
   const kept = new Set<string>();
-  const said: string[] = [];
+  const logged: string[] = [];
   const parts: { -readonly [Name in keyof FileStore]: FileStore[Name] } = {
     heldBytes: 0,
     put: (name) => Promise.resolve(void kept.add(name)).then(() => ({ bytes: 0 })),
@@ -26,16 +26,16 @@ function start(own: Partial<FileStore> = {}) {
     remove: (name) => parts.remove(name),
     look: () => parts.look?.() ?? Promise.resolve(),
   };
-  const say = (_fields: object, message: string): void => void said.push(message);
+  const say = (_fields: object, message: string): void => void logged.push(message);
   const files = watchFiles(store, { log: { info: say, error: say }, place: "here", everyMs });
   onTestFinished(() => files.close());
-  return { files, parts, kept, said };
+  return { files, parts, kept, logged };
 }
 
 const put = (files: WatchedFiles) => files.put("one.png", Buffer.alloc(1), options);
 
 /** Waits until the gateway has checked the store a few more times. */
-async function afterLooks(parts: { look?: FileStore["look"] }): Promise<void> {
+async function afterChecks(parts: { look?: FileStore["look"] }): Promise<void> {
   let looks = 0;
   const { look } = parts;
   parts.look = () => {
@@ -64,20 +64,20 @@ it("a bucket that refuses removal recovers once it takes files, with one probe f
 });
 
 it("a disk that reports no space but takes files refuses no call", async () => {
-  const { files, parts, said } = start({ look: () => Promise.reject(refused("ENOSPC")) });
-  await afterLooks(parts);
+  const { files, parts, logged } = start({ look: () => Promise.reject(refused("ENOSPC")) });
+  await afterChecks(parts);
   expect(files.failure).toBeUndefined();
   await expect(put(files)).resolves.toEqual({ bytes: 0 });
-  expect(said).toEqual([]);
+  expect(logged).toEqual([]);
 });
 
 it("a check that began before a failure does not mark the store as recovered", async () => {
-  const looking = Promise.withResolvers<void>();
+  const checkHeld = Promise.withResolvers<void>();
   let isLooking = false;
-  const { files, parts, said } = start({
+  const { files, parts, logged } = start({
     look() {
       isLooking = true;
-      return looking.promise;
+      return checkHeld.promise;
     },
     put: () => Promise.reject(refused("EIO")),
   });
@@ -88,14 +88,14 @@ it("a check that began before a failure does not mark the store as recovered", a
     isTried = true;
     return Promise.reject(refused("EIO"));
   };
-  looking.resolve();
+  checkHeld.resolve();
   await eventually(() => isTried || files.failure === undefined, "a try");
   expect(files.failure).toBeDefined();
-  expect(said).not.toContain("files can be kept again");
+  expect(logged).not.toContain("files can be kept again");
 });
 
 it("the same error is logged once a minute, however often it occurs; a different error at once", async () => {
-  const { files, parts, said } = start({
+  const { files, parts, logged } = start({
     put: () => Promise.reject(refused("ECONNREFUSED")),
     open: () => Promise.reject(refused("ECONNREFUSED")),
   });
@@ -108,10 +108,10 @@ it("the same error is logged once a minute, however often it occurs; a different
     expect.stringMatching(/^files cannot be kept/),
     expect.stringMatching(/^a file cannot be read/),
   ];
-  expect(said).toEqual([kept, read]);
+  expect(logged).toEqual([kept, read]);
   await meet();
-  expect(said).toEqual([kept, read]);
+  expect(logged).toEqual([kept, read]);
   parts.put = () => Promise.reject(refused("AccessDenied"));
   await expect(put(files)).rejects.toMatchObject({ code: "storage_unavailable" });
-  expect(said).toEqual([kept, read, kept]);
+  expect(logged).toEqual([kept, read, kept]);
 });
