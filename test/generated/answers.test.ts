@@ -29,7 +29,7 @@ interface Kinds {
   readonly calls: readonly unknown[];
 }
 
-const dense = (texts: readonly string[]): string => texts.join("").replace(/\s+/g, "");
+const withoutSpaces = (texts: readonly string[]): string => texts.join("").replace(/\s+/g, "");
 /** Refusals have a field of their own in chat, so they count separately from text. */
 const kindsOf = (
   texts: string[],
@@ -37,12 +37,12 @@ const kindsOf = (
   thoughts: string[],
   calls: unknown[],
 ): Kinds => ({
-  text: dense([...texts, ...refusals]),
-  thought: dense(thoughts),
+  text: withoutSpaces([...texts, ...refusals]),
+  thought: withoutSpaces(thoughts),
   calls,
 });
 
-const told = ({ says }: AnswerMeaning, key: string): string[] =>
+const textsOf = ({ says }: AnswerMeaning, key: string): string[] =>
   says.map((said) => text(wire(said)[key])).filter((one) => one !== "");
 
 const isCall = (said: Said): said is Extract<Said, { call: string }> =>
@@ -51,8 +51,8 @@ const isCall = (said: Said): said is Extract<Said, { call: string }> =>
 const given = (answer: AnswerMeaning): Kinds =>
   kindsOf(
     answer.says.filter((said) => typeof said === "string"),
-    told(answer, "refuses"),
-    told(answer, "thinks"),
+    textsOf(answer, "refuses"),
+    textsOf(answer, "thinks"),
     answer.says.filter(isCall).map((said) => [said.call, said.id, said.arguments]),
   );
 
@@ -93,7 +93,7 @@ async function ask(
   return text;
 }
 
-const judges: Readonly<Partial<Record<ProtocolName, (value: unknown) => unknown[]>>> = {
+const faultFinders: Readonly<Partial<Record<ProtocolName, (value: unknown) => unknown[]>>> = {
   chat: schemaOf("openai-slice.json", "CreateChatCompletionResponse") ?? (() => []),
   responses: schemaOf("openresponses-openapi-2026-04-24.json", "ResponseResource") ?? (() => []),
 };
@@ -119,7 +119,7 @@ describe.each(pairs)("an upstream of %s, a caller of %s", (upstream, caller) => 
         >;
         const whole = readers[caller].answer(body);
         expect(given(whole)).toEqual(wanted);
-        expect(judges[caller]?.(body) ?? []).toEqual([]);
+        expect(faultFinders[caller]?.(body) ?? []).toEqual([]);
         const gathered = readers[caller].answer(
           JSON.parse(await ask(caller, upstream, false, sse(plan))) as Record<string, unknown>,
         );

@@ -115,14 +115,14 @@ const inConversation = /^(?:messages|input|contents|system|systemInstruction|ins
 /** True if a report is about this place, its parent or a part of it. In a conversation any report about the conversation counts. */
 function isOf(param: string, path: Path): boolean {
   const name = path.filter((step) => typeof step === "string").join(".");
-  const told = param.replace(/\[\d+\]/g, "");
+  const field = param.replace(/\[\d+\]/g, "");
   const [container = ""] = name.split(".");
-  if (inConversation.test(container)) return inConversation.test(told.split(".")[0]!);
-  return name === told || name.startsWith(`${told}.`) || told.startsWith(`${name}.`);
+  if (inConversation.test(container)) return inConversation.test(field.split(".")[0]!);
+  return name === field || name.startsWith(`${field}.`) || field.startsWith(`${name}.`);
 }
 
 /** True if the tool choice leaves tools out. A vendor without such a choice is not offered those tools. */
-const leavesOut = (body: JsonObject): boolean => {
+const restrictsTools = (body: JsonObject): boolean => {
   const { tool_choice: choice, toolConfig: config } = body;
   return (
     wire(choice)["type"] === "allowed_tools" ||
@@ -131,15 +131,15 @@ const leavesOut = (body: JsonObject): boolean => {
 };
 
 /** Fields that mean nothing to another vendor. */
-const saysNothing =
+const meaninglessElsewhere =
   /^(?:model|(?:input\.)?id|response_format\.json_schema\.name|text\.format\.name)$/;
 
 /** The places of the caller's words that were neither sent nor reported. */
-export function vanished(body: JsonObject, sent: string, reported: readonly string[]): string[] {
+export function lostWords(body: JsonObject, sent: string, reported: readonly string[]): string[] {
   const gone = [...wordsIn(body)].filter(([word, path]) => {
     const name = path.filter((step) => typeof step === "string").join(".");
-    if (sent.includes(word) || saysNothing.test(name)) return false;
-    if (/^(?:tools|functions)\b/.test(name) && leavesOut(body)) return false;
+    if (sent.includes(word) || meaninglessElsewhere.test(name)) return false;
+    if (/^(?:tools|functions)\b/.test(name) && restrictsTools(body)) return false;
     return !reported.some((param) => isOf(param, path));
   });
   return [...new Set(gone.map(([word, path]) => `${path.join(".")}: ${text(word)}`))];

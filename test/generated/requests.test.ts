@@ -17,7 +17,7 @@ import {
 } from "../../src/protocols/index.ts";
 import { entries, readError, useWorld } from "../hostile/support.ts";
 import { inForm } from "../support/long.ts";
-import { faultsOf, vanished } from "./judges.ts";
+import { faultsOf, lostWords } from "./judges.ts";
 import { hasDocument, someRequest } from "./requests.ts";
 
 const world = useWorld();
@@ -76,13 +76,15 @@ async function send(
   const before = world.upstream.requests.length;
   const response = await world.gateway.post(path, sent);
   const text = await response.text();
-  const told = response.ok ? { code: undefined, param: null } : readError(caller, JSON.parse(text));
+  const refusal = response.ok
+    ? { code: undefined, param: null }
+    : readError(caller, JSON.parse(text));
   const asked = world.upstream.requests.slice(before).map((request) => request.text);
-  return { status: response.status, ...told, asked };
+  return { status: response.status, ...refusal, asked };
 }
 
 /** An upstream's body without its streaming options. */
-function settled(text: string | undefined): unknown {
+function withoutStreamOptions(text: string | undefined): unknown {
   if (text === undefined) return undefined;
   const { stream: _stream, stream_options: _options, ...rest } = JSON.parse(text) as JsonObject;
   return rest;
@@ -101,7 +103,9 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
         const again = await send(caller, upstream, body, false);
         const streamed = await send(caller, upstream, body, true);
         expect(again).toEqual(whole);
-        expect(settled(streamed.asked[0])).toEqual(settled(whole.asked[0]));
+        expect(withoutStreamOptions(streamed.asked[0])).toEqual(
+          withoutStreamOptions(whole.asked[0]),
+        );
         expect({ ...streamed, asked: [] }).toEqual({ ...whole, asked: [] });
         const isRefused = whole.status === 400 && whole.param !== null;
         expect([whole.status, whole.asked.length]).toEqual(isRefused ? [400, 0] : [200, 1]);
@@ -118,9 +122,9 @@ describe.each(converted)("%s converted to %s", (caller, upstream) => {
         const route = routeOf(caller, upstream, body);
         fc.pre(route !== undefined);
         expect(faultsOf(upstream, route.body)).toEqual([]);
-        expect(vanished(body, JSON.stringify(route.body), params(route))).toEqual([]);
+        expect(lostWords(body, JSON.stringify(route.body), params(route))).toEqual([]);
         const back = routeOf(upstream, caller, route.body);
-        const gone = back && vanished(route.body, JSON.stringify(back.body), params(back));
+        const gone = back && lostWords(route.body, JSON.stringify(back.body), params(back));
         expect(gone ?? []).toEqual([]);
       }),
       { numRuns: inForm(25, 1500) },

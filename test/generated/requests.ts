@@ -190,8 +190,8 @@ const pairMessages: Pair = (message, nextId) => {
     tool_use_id: id,
     content: `result ${text(id)}`,
   }));
-  const said = { role, content: blocks };
-  return results.length > 0 ? [said, { role: "user", content: results }] : [said];
+  const turn = { role, content: blocks };
+  return results.length > 0 ? [turn, { role: "user", content: results }] : [turn];
 };
 
 const pairContents: Pair = (content, nextId) => {
@@ -207,8 +207,8 @@ const pairContents: Pair = (content, nextId) => {
       const response = { output: `result ${nextId()}` };
       return { functionResponse: { ...set({ id }), name, response } };
     });
-  const said = { ...content, parts };
-  return results.length > 0 ? [said, { role: "user", parts: results }] : [said];
+  const turn = { ...content, parts };
+  return results.length > 0 ? [turn, { role: "user", parts: results }] : [turn];
 };
 
 /** The field of the conversation, the pairing of its calls, and a last turn. */
@@ -256,9 +256,11 @@ function sensible(body: Wire): Wire {
 }
 
 /** Most items are of types that every protocol knows. */
-const plainest = new Generator(openai, openaiOverrides);
+const plainGenerator = new Generator(openai, openaiOverrides);
 const weighted = (...choices: [weight: number, name: string][]): fc.Arbitrary<unknown> =>
-  fc.oneof(...choices.map(([weight, name]) => ({ weight, arbitrary: plainest.named(name, 3) })));
+  fc.oneof(
+    ...choices.map(([weight, name]) => ({ weight, arbitrary: plainGenerator.named(name, 3) })),
+  );
 const biased: Overrides = {
   ...openaiOverrides,
   InputItem: weighted(
