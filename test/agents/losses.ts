@@ -12,7 +12,7 @@ const run = (history: readonly string[], rest: readonly string[]): readonly stri
   [...history, ...rest],
   [...history, ...rest],
 ];
-const nothing = run([], []);
+const noLosses = run([], []);
 
 /** The billing header in its system prompt is only for its own vendor (T36); `system` names that block. */
 const claudeStart = ["system", "system.cache_control", "tools[10].defer_loading"];
@@ -62,7 +62,7 @@ const geminiWith = (history: readonly string[]): Losses => ({
   chat: run(history, [topK, includeThoughts]),
   responses: run(history, [topK]),
   messages: run(history, [includeThoughts]),
-  generate_content: nothing,
+  generate_content: noLosses,
 });
 
 export const losses: Readonly<Record<string, Losses>> = {
@@ -72,7 +72,7 @@ export const losses: Readonly<Record<string, Losses>> = {
       ["messages.content.signature", "messages.content.thinking", cached],
       claudeResponses,
     ),
-    messages: nothing,
+    messages: noLosses,
     generate_content: run(
       ["messages.content.signature", "messages.content.thinking", cached],
       claudeGoogle,
@@ -86,7 +86,7 @@ export const losses: Readonly<Record<string, Losses>> = {
   },
   "codex-on-responses": {
     chat: run(["input.encrypted_content"], codexChat),
-    responses: nothing,
+    responses: noLosses,
     messages: run(["input.encrypted_content", "input.reasoning"], codexMessages),
     generate_content: run(["input.encrypted_content", "input.reasoning"], codexGoogle),
   },

@@ -70,13 +70,13 @@ describe("requests of coding agents", () => {
       expect(answer.ok ? "" : text).toBe("");
       const events = eventsOf(agent.protocol, text);
       expect(grammarFaults(events)).toEqual([]);
-      const told = collect(events).content;
-      const calls = told.flatMap((part) =>
+      const content = collect(events).content;
+      const calls = content.flatMap((part) =>
         part.type === "tool_call"
           ? [{ name: part.name, arguments: JSON.parse(part.arguments) as object }]
           : [],
       );
-      const words = told.flatMap((part) => (part.type === "text" ? [part.text] : []));
+      const words = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
       const { reply = "", tool_calls: scripted = [] } = scripts[index]!;
       expect(calls).toEqual(scripted);
       expect(words.join("")).toBe(reply);
