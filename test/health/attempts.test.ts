@@ -10,7 +10,7 @@ import { answering } from "../rows/world.ts";
 import {
   configuration,
   failing,
-  heard,
+  takeRequestCounts,
   names,
   startTrio,
   type Name,
@@ -31,7 +31,7 @@ beforeEach(() => {
   number += 1;
   byPrice = { model: `acme/talk-${number}:@price` };
   for (const name of names) trio.up[name].answer(answering);
-  heard(trio);
+  takeRequestCounts(trio);
 });
 
 async function calls(count: number, asked: Parameters<Trio["call"]>[0] = byPrice) {
@@ -48,7 +48,7 @@ describe("a circuit", () => {
   it("opens after five failures, and the log of later calls says why the provider was excluded", async () => {
     trio.up.a.answer(failing);
     expect(await calls(20)).toEqual(Array.from({ length: 20 }, () => 200));
-    expect(heard(trio)).toEqual({ a: 5, b: 20, c: 0 });
+    expect(takeRequestCounts(trio)).toEqual({ a: 5, b: 20, c: 0 });
     const answer = await trio.call(byPrice);
     await answer.text();
     const { explanation, attempts } = await trio.row(answer);
@@ -71,14 +71,14 @@ describe("a circuit", () => {
   it("stays closed for callers' mistakes", async () => {
     trio.up.a.answer(json({ error: { message: "not like this" } }, 400));
     expect(new Set(await calls(10))).toEqual(new Set([400]));
-    expect(heard(trio)).toEqual({ a: 10, b: 0, c: 0 });
+    expect(takeRequestCounts(trio)).toEqual({ a: 10, b: 0, c: 0 });
   });
 
   it("stays closed when a caller names something unknown to the vendor", async () => {
     const message = "No thread found with id 'thread_1'.";
     trio.up.a.answer(json({ error: { message, type: "invalid_request_error" } }, 404));
     expect(new Set(await calls(10))).toEqual(new Set([404]));
-    expect(heard(trio)).toEqual({ a: 10, b: 0, c: 0 });
+    expect(takeRequestCounts(trio)).toEqual({ a: 10, b: 0, c: 0 });
     trio.up.a.answer(answering);
     const answer = await trio.call(byPrice);
     await answer.text();
@@ -88,9 +88,9 @@ describe("a circuit", () => {
   it("excludes no provider when all three fail: each call tries them, and the first recovered one answers", async () => {
     for (const name of names) trio.up[name].answer(failing);
     expect(new Set(await calls(8))).toEqual(new Set([502]));
-    heard(trio);
+    takeRequestCounts(trio);
     expect(await calls(1)).toEqual([502]);
-    expect(heard(trio)).toEqual({ a: 1, b: 1, c: 1 });
+    expect(takeRequestCounts(trio)).toEqual({ a: 1, b: 1, c: 1 });
     trio.up.c.answer(answering);
     expect(await calls(1)).toEqual([200]);
   });
@@ -182,7 +182,7 @@ it("T74: a provider whose tier leaves the key's scope during a call is not a fal
   const answer = await trio.call(byPrice);
   expect(answer.status).toBe(200);
   expect((await trio.row(answer)).attempts.map(({ provider }) => provider)).toEqual(["a", "c"]);
-  expect(heard(trio)).toEqual({ a: 1, b: 0, c: 1 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 1, b: 0, c: 1 });
   await reload({ ...options, models: 22 }, "acme/talk-22");
 });
 
@@ -193,7 +193,7 @@ it("T74: an only provider whose tier leaves the key's scope during a call is not
   });
   const answer = await trio.call({ model: `acme/talk-${number}:a` });
   expect(answer.status).toBe(502);
-  expect(heard(trio)).toEqual({ a: 1, b: 0, c: 0 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 1, b: 0, c: 0 });
   await reload({ ...options, models: 24 }, "acme/talk-24");
 });
 
@@ -201,7 +201,7 @@ describe("credentials that are all refused", () => {
   it.each([403, 402])("lead to the next provider for a while, with %i", async (status) => {
     trio.up.a.answer(json({ error: { message: "no" } }, status));
     expect(await calls(5)).toEqual([200, 200, 200, 200, 200]);
-    expect(heard(trio)).toEqual({ a: 2, b: 5, c: 0 });
+    expect(takeRequestCounts(trio)).toEqual({ a: 2, b: 5, c: 0 });
     const answer = await trio.call(byPrice);
     await answer.text();
     const { explanation } = await trio.row(answer);

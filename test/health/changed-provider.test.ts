@@ -103,7 +103,7 @@ it("reports about a circuit or key apply only on gateways with the same provider
     leftMs: 60_000,
     probeLeftMs: 0,
   } as const;
-  const said: string[] = [];
+  const reported: string[] = [];
   let rows: HealthRow[] = [];
   const peers = new HealthPeers({
     health,
@@ -113,7 +113,7 @@ it("reports about a circuit or key apply only on gateways with the same provider
     warn: () => undefined,
     link: {
       async exchange(_gateway, changes) {
-        said.push(...changes.map(({ kind, mark }) => `${kind} ${mark}`));
+        reported.push(...changes.map(({ kind, mark }) => `${kind} ${mark}`));
         return rows;
       },
       askProbe: () => Promise.resolve(0),
@@ -122,10 +122,10 @@ it("reports about a circuit or key apply only on gateways with the same provider
   });
   breakDown(before);
   refuse(before);
-  await expect.poll(() => said.length).toBe(2);
-  expect(new Set(said.map((one) => one.split(" ")[1])).size).toBe(2);
+  await expect.poll(() => reported.length).toBe(2);
+  expect(new Set(reported.map((one) => one.split(" ")[1])).size).toBe(2);
   const [circuit, key] = ["circuit", "credential"].map((kind) =>
-    said.find((one) => one.startsWith(`${kind} `))!.slice(kind.length + 1),
+    reported.find((one) => one.startsWith(`${kind} `))!.slice(kind.length + 1),
   );
 
   // The other gateways still report on the provider as it was.

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
-import { heard, names, startTrio, type Trio } from "./support.ts";
+import { takeRequestCounts, names, startTrio, type Trio } from "./support.ts";
 
 let trio: Trio;
 beforeAll(async () => {
@@ -11,10 +11,10 @@ beforeAll(async () => {
 afterAll(() => trio.close());
 beforeEach(() => {
   for (const name of names) trio.up[name].answer(answering);
-  heard(trio);
+  takeRequestCounts(trio);
 });
 
-const poor = {
+const emptyAccount = {
   type: "error",
   error: {
     type: "invalid_request_error",
@@ -24,17 +24,17 @@ const poor = {
 };
 
 it("an empty account, which Anthropic reports with 400, is hidden: the next provider answers, and the key is paused", async () => {
-  trio.up.a.answer(json(poor, 400));
+  trio.up.a.answer(json(emptyAccount, 400));
   for (let count = 0; count < 3; count += 1) {
     const answer = await trio.call({ model: "acme/talk-1:@price" });
     expect(answer.status).toBe(200);
     expect(await answer.text()).not.toContain("credit balance");
   }
-  expect(heard(trio)).toEqual({ a: 1, b: 3, c: 0 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 1, b: 3, c: 0 });
 });
 
 it("an empty account at the only provider gives its caller 502 without the vendor's message", async () => {
-  trio.up.a.answer(json(poor, 400));
+  trio.up.a.answer(json(emptyAccount, 400));
   const answer = await trio.call({ model: "acme/talk-2:a" });
   expect(answer.status).toBe(502);
   const { error } = (await answer.json()) as { error: { code: string; message: string } };
@@ -42,17 +42,20 @@ it("an empty account at the only provider gives its caller 502 without the vendo
   expect(error.message).not.toContain("credit");
 });
 
-it("a message that only quotes these words stays the caller's mistake", async () => {
+it("a message that only quotes the words of an empty account stays the caller's mistake", async () => {
   trio.up.b.answer(
     json(
       {
-        ...poor,
-        error: { ...poor.error, message: `messages.0: "${poor.error.message}" is no role` },
+        ...emptyAccount,
+        error: {
+          ...emptyAccount.error,
+          message: `messages.0: "${emptyAccount.error.message}" is no role`,
+        },
       },
       400,
     ),
   );
   const answer = await trio.call({ model: "acme/talk-3:b" });
   expect(answer.status).toBe(400);
-  expect(heard(trio)).toEqual({ a: 0, b: 1, c: 0 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 0, b: 1, c: 0 });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
-import { failing, heard, names, startTrio, type Trio } from "./support.ts";
+import { failing, takeRequestCounts, names, startTrio, type Trio } from "./support.ts";
 
 let trio: Trio;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => trio.close());
 beforeEach(() => {
   for (const name of names) trio.up[name].answer(answering);
-  heard(trio);
+  takeRequestCounts(trio);
 });
 
 const error = {
@@ -29,7 +29,7 @@ it("T43: a provider that accepts the signature answers, and no provider's health
     expect(answer.status).toBe(200);
     await answer.text();
   }
-  expect(heard(trio)).toEqual({ a: 8, b: 8, c: 0 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 8, b: 8, c: 0 });
 });
 
 it("T43: if no provider accepts the signature, the caller gets the vendor's own error", async () => {
@@ -37,7 +37,7 @@ it("T43: if no provider accepts the signature, the caller gets the vendor's own 
   const answer = await trio.call({ model: "acme/talk-2:@price" });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toEqual({ error });
-  expect(heard(trio)).toEqual({ a: 1, b: 1, c: 1 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 1, b: 1, c: 1 });
 });
 
 it("T43: while the provider that may accept the signature fails, the caller gets a retryable error", async () => {
@@ -62,7 +62,7 @@ it("T60: a malformed call of Groq's model goes to the next provider, and Groq st
     expect(answer.status).toBe(200);
     await answer.text();
   }
-  expect(heard(trio)).toEqual({ a: 8, b: 8, c: 0 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 8, b: 8, c: 0 });
   const last = await trio.call({ model: "acme/talk-4:a" });
   expect([last.status, await last.json()]).toMatchObject([400, { error: failed }]);
 });
@@ -75,13 +75,13 @@ describe("a provider with two accounts", () => {
   afterAll(() => two.close());
 
   /** An upstream that accepts the signature only with this key, whose account made it. */
-  const knownTo =
+  const acceptingKey =
     (key: string): Answer =>
     (request, response) =>
       (request.headers.authorization === `Bearer ${key}` ? answering : refusing)(request, response);
 
   it("T43: answers with the account that made the signature, whichever key is asked first, and pauses no key", async () => {
-    two.up.a.answer(knownTo("a-two"));
+    two.up.a.answer(acceptingKey("a-two"));
     const asked = new Set<string>();
     for (let calls = 0; calls < 12; calls += 1) {
       const answer = await two.call({ model: "acme/talk:@price" });
@@ -93,7 +93,7 @@ describe("a provider with two accounts", () => {
       for (const { credential } of attempts.slice(0, 1)) asked.add(credential);
     }
     expect([...asked].sort()).toEqual(["one", "two"]);
-    expect(heard(two)).toMatchObject({ b: 0, c: 0 });
+    expect(takeRequestCounts(two)).toMatchObject({ b: 0, c: 0 });
   });
 
   it("T43: is asked once for each account if neither accepts the signature, before the next provider", async () => {

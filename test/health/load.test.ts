@@ -6,18 +6,18 @@ import { eventually } from "../support/patience.ts";
 import type { Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
 import {
-  cutting,
+  breakingOff,
   failing,
   hastyRules,
-  heard,
-  late,
+  takeRequestCounts,
+  delayed,
   silent,
   startTrio,
   type Trio,
 } from "./support.ts";
 
 /** The pause between two calls of a caller, which takes no processor time. */
-const pace = () => sleep(inForm(25, 0));
+const pauseBetweenCalls = () => sleep(inForm(25, 0));
 
 interface Call {
   readonly beganMs: number;
@@ -41,7 +41,7 @@ async function underLoad(model: string, work: (calls: readonly Call[]) => Promis
       const text = await answer.text();
       const ok = answer.status === 200 && /(\[DONE\]\s*|})$/.test(text) && !text.includes("error");
       calls.push({ beganMs, ok });
-      await pace();
+      await pauseBetweenCalls();
     }
   }
   const callers = Array.from({ length: 12 }, (_one, index) => caller(index));
@@ -55,13 +55,13 @@ async function underLoad(model: string, work: (calls: readonly Call[]) => Promis
 
 /** The share of the next forty or more calls that `a` gets. Fewer calls say nothing, if a slow machine makes few in a while. */
 async function shareOfA(): Promise<number> {
-  heard(trio);
+  takeRequestCounts(trio);
   const { up } = trio;
   await eventually(
     () => up.a.requests.length + up.b.requests.length + up.c.requests.length >= 40,
     "forty calls",
   );
-  const { a, b, c } = heard(trio);
+  const { a, b, c } = takeRequestCounts(trio);
   return a / (a + b + c);
 }
 
@@ -78,7 +78,7 @@ const since = (calls: readonly Call[], ms: number) => calls.filter(({ beganMs })
 
 const troubles: readonly { readonly what: string; readonly trouble: Answer }[] = [
   { what: "errors", trouble: failing },
-  { what: "streams that break", trouble: cutting },
+  { what: "streams that break", trouble: breakingOff },
   { what: "silence", trouble: silent },
 ];
 
@@ -91,13 +91,13 @@ describe("a failing provider, one of three, under load", () => {
         trio.up.a.answer(trouble);
         await untilShare((share) => share < 0.05, "it was never left out");
         const openedMs = performance.now();
-        heard(trio);
+        takeRequestCounts(trio);
         while (since(calls, openedMs).length < 600) await sleep(50);
         const leftOutMs = performance.now() - openedMs;
         const seen = since(calls, openedMs);
         expect(errors(seen)).toBeLessThanOrEqual(errorsMax(seen, leftOutMs));
         // Only probes reach it: no other call waits for its timeout.
-        expect(heard(trio).a).toBeLessThan(7 + probesMax(leftOutMs));
+        expect(takeRequestCounts(trio).a).toBeLessThan(7 + probesMax(leftOutMs));
         trio.up.a.answer(answering);
         const healedMs = performance.now();
         await untilShare((share) => share > 0.2, "it never came back");
@@ -110,12 +110,12 @@ describe("a failing provider, one of three, under load", () => {
   it.skipIf(!isLong)(
     "is avoided by the strategy latency while it is slow, and used again afterwards",
     async () => {
-      for (const name of ["b", "c"] as const) trio.up[name].answer(late(200));
+      for (const name of ["b", "c"] as const) trio.up[name].answer(delayed(200));
       await underLoad("acme/talk-1:@latency", async (calls) => {
         await untilShare((share) => share > 0.6, "it never led, though it was the fastest");
-        trio.up.a.answer(late(600));
+        trio.up.a.answer(delayed(600));
         await untilShare((share) => share < 0.3, "it still led, though it was the slowest");
-        for (const name of ["b", "c"] as const) trio.up[name].answer(late(1_200));
+        for (const name of ["b", "c"] as const) trio.up[name].answer(delayed(1_200));
         await untilShare((share) => share > 0.6, "it never led again");
         expect(errors(calls)).toBe(0);
       });

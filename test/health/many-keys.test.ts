@@ -103,18 +103,18 @@ it("RESP-38: calls with one prompt_cache_key use one key of their provider, and 
 });
 
 it("a session whose key is limited uses another one, and returns afterwards", async () => {
-  const held = async (): Promise<string | undefined> => {
+  const usedKey = async (): Promise<string | undefined> => {
     many.requests.length = 0;
     expect((await call({ prompt_cache_key: "one session" }, ":many")).status).toBe(200);
     return many.requests.at(-1)!.headers.authorization;
   };
-  const home = await held();
+  const home = await usedKey();
   many.answer((request, response) =>
     (request.headers.authorization === home ? limited("1") : answering)(request, response),
   );
-  const away = await held();
+  const away = await usedKey();
   expect(away).not.toBe(home);
-  expect(await held()).toBe(away);
+  expect(await usedKey()).toBe(away);
   many.answer(answering);
-  await expect.poll(held, { timeout: 10_000 }).toBe(home);
+  await expect.poll(usedKey, { timeout: 10_000 }).toBe(home);
 });

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answering } from "../rows/world.ts";
-import { failing, heard, startTrio, type Trio } from "./support.ts";
+import { failing, takeRequestCounts, startTrio, type Trio } from "./support.ts";
 
 const sound = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } };
 const spoken = { messages: [{ role: "user", content: [sound] }] };
@@ -20,18 +20,18 @@ beforeAll(async () => {
 afterAll(() => trio.close());
 
 /** Makes health keep the model's calls from `a`, the only provider that accepts sound. */
-async function withoutA(model: string): Promise<void> {
+async function openCircuitOfA(model: string): Promise<void> {
   trio.up.a.answer(failing);
   for (let index = 0; index < 6; index += 1) await (await trio.call({ model })).text();
-  const kept = heard(trio);
-  expect(kept).toEqual({ a: 5, b: 6, c: 0 });
+  const counts = takeRequestCounts(trio);
+  expect(counts).toEqual({ a: 5, b: 6, c: 0 });
 }
 
 it.each([false, true])(
   "CONV-424: an excluded provider is asked anyway if only it takes the content, and answers as soon as it can (stream: %s)",
   async (stream) => {
     const model = `acme/talk-${stream ? 2 : 1}:@price`;
-    await withoutA(model);
+    await openCircuitOfA(model);
     const failed = await trio.call({ model, stream, extra: spoken });
     expect(failed.status).toBe(502);
     await failed.text();
@@ -39,7 +39,7 @@ it.each([false, true])(
     const answer = await trio.call({ model, stream, extra: spoken });
     expect(answer.status).toBe(200);
     await answer.text();
-    expect(heard(trio)).toMatchObject({ b: 0, c: 0 });
+    expect(takeRequestCounts(trio)).toMatchObject({ b: 0, c: 0 });
     expect((await trio.row(answer)).attempts).toMatchObject([{ provider: "a", outcome: "ok" }]);
   },
 );
@@ -54,5 +54,5 @@ it("CONV-424: content that no provider takes is refused without asking any", asy
   });
   expect(answer.status).toBe(400);
   await answer.text();
-  expect(heard(trio)).toEqual({ a: 0, b: 0, c: 0 });
+  expect(takeRequestCounts(trio)).toEqual({ a: 0, b: 0, c: 0 });
 });

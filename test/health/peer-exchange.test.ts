@@ -56,14 +56,14 @@ function gatewayWith(link: Partial<PeerLink>) {
   return { health, peers, warnings, attempt, breakDown };
 }
 
-const nothing = () => Promise.resolve<HealthRow[]>([]);
+const noReports = () => Promise.resolve<HealthRow[]>([]);
 
 it("a flood of changes is sent in a few exchanges a second of at most 200 changes, ending with the latest state", async () => {
-  const said: (readonly HealthChange[])[] = [];
+  const sent: (readonly HealthChange[])[] = [];
   const gateway = gatewayWith({
     exchange: (_name, changes) => {
-      said.push(changes);
-      return nothing();
+      sent.push(changes);
+      return noReports();
     },
   });
   const begunMs = performance.now();
@@ -72,15 +72,15 @@ it("a flood of changes is sent in a few exchanges a second of at most 200 change
       gateway.breakDown(index);
       gateway.health.succeeded(gateway.attempt(index));
     }
-    return said.length >= 4;
+    return sent.length >= 4;
   };
   await eventually(flap, "four exchanges");
   gateway.breakDown(7);
-  const last = () => said.flat().findLast(({ model }) => model === "m7");
+  const last = () => sent.flat().findLast(({ model }) => model === "m7");
   await eventually(() => last()?.holds, "the last word");
   const tookMs = performance.now() - begunMs;
-  expect(said.length).toBeLessThanOrEqual(2 + tookMs / 200);
-  expect(Math.max(...said.map(({ length }) => length))).toBeLessThanOrEqual(200);
+  expect(sent.length).toBeLessThanOrEqual(2 + tookMs / 200);
+  expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(200);
   await gateway.peers.close();
 });
 
@@ -97,7 +97,7 @@ it("a start reads the shared state at once, without the pause between exchanges"
 
 it("nothing is exchanged while calls succeed or fail without changing any state", async () => {
   let exchanges = 0;
-  const gateway = gatewayWith({ exchange: () => ((exchanges += 1), nothing()) });
+  const gateway = gatewayWith({ exchange: () => ((exchanges += 1), noReports()) });
   await gateway.peers.start();
   for (let count = 0; count < 1_000; count += 1) {
     gateway.health.succeeded(gateway.attempt(0));
@@ -132,20 +132,20 @@ it.each(["rejects", "never answers"] as const)(
 
 it("changes that could not be sent are sent when the database is back", async () => {
   let isDead = true;
-  const said: HealthChange[] = [];
+  const sent: HealthChange[] = [];
   const gateway = gatewayWith({
     exchange: (_name, changes) => {
       if (isDead) return Promise.reject(new Error("gone"));
-      said.push(...changes);
-      return nothing();
+      sent.push(...changes);
+      return noReports();
     },
   });
   gateway.breakDown(1);
   await eventually(() => gateway.warnings.length > 0, "a warning");
   gateway.breakDown(2);
   isDead = false;
-  await eventually(() => said.length >= 2, "both are said");
-  expect(said.map(({ model, holds }) => `${model} ${holds}`).sort()).toEqual([
+  await eventually(() => sent.length >= 2, "both are said");
+  expect(sent.map(({ model, holds }) => `${model} ${holds}`).sort()).toEqual([
     "m1 true",
     "m2 true",
   ]);

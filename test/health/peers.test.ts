@@ -12,8 +12,8 @@ import {
   configuration,
   failing,
   hastyRules,
-  heard,
-  late,
+  takeRequestCounts,
+  delayed,
   nodeEnvironment,
   startTrio,
   type Trio,
@@ -51,7 +51,7 @@ beforeEach(() => {
   number += 1;
   model = `acme/talk-${number}:@price`;
   for (const up of Object.values(one.up)) up.answer(answering);
-  heard(one);
+  takeRequestCounts(one);
 });
 
 /** Makes a call with the key of the first gateway, which both gateways accept. */
@@ -71,7 +71,7 @@ const callOther = () => call(other.gateway.url);
 async function open(url = one.gateway.url): Promise<void> {
   one.up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) expect(await call(url)).toBe(200);
-  expect(heard(one).a).toBe(5);
+  expect(takeRequestCounts(one).a).toBe(5);
 }
 
 interface Provider {
@@ -104,12 +104,12 @@ describe("a circuit", () => {
       await open(first.gateway.url);
       await eventually(() => isOpenAt(second), "the other knows", knownWithinMs);
       for (let count = 0; count < 3; count += 1) expect(await call(second.gateway.url)).toBe(200);
-      expect(heard(one)).toEqual({ a: 0, b: 3, c: 0 });
+      expect(takeRequestCounts(one)).toEqual({ a: 0, b: 3, c: 0 });
       const third = await startTrio(patient);
       trios.push(third);
       expect(await isOpenAt(third)).toBe(true);
       expect(await call(third.gateway.url)).toBe(200);
-      expect(heard(one)).toEqual({ a: 0, b: 1, c: 0 });
+      expect(takeRequestCounts(one)).toEqual({ a: 0, b: 1, c: 0 });
     } finally {
       for (const trio of trios) await trio.close();
     }
@@ -118,7 +118,7 @@ describe("a circuit", () => {
   it("is probed by one gateway and closes for both", async () => {
     await open();
     await eventually(() => isOpenAt(other), "the other knows", knownWithinMs);
-    one.up.a.answer(late(200));
+    one.up.a.answer(delayed(200));
     // Both gateways have many calls when the pause ends, and until the probe is answered.
     const asked = async () => {
       await Promise.all([callOne(), callOther(), callOne(), callOther()]);
@@ -146,8 +146,11 @@ describe("a circuit", () => {
     await killed.kill();
     processes.length = 0;
     one.up.a.answer(answering);
-    heard(one);
-    await eventually(async () => (await callOther()) === 200 && heard(one).a > 0, "a probe");
+    takeRequestCounts(one);
+    await eventually(
+      async () => (await callOther()) === 200 && takeRequestCounts(one).a > 0,
+      "a probe",
+    );
     await eventually(async () => !(await isOpenAt(one)), "closed", knownWithinMs);
   });
 
@@ -169,7 +172,10 @@ describe("a circuit", () => {
       );
     await tell(lie(`talk-${number}`));
     await eventually(() => isOpenAt(other), "the other believes it", knownWithinMs);
-    await eventually(async () => (await callOther()) === 200 && heard(one).a > 0, "a probe");
+    await eventually(
+      async () => (await callOther()) === 200 && takeRequestCounts(one).a > 0,
+      "a probe",
+    );
     expect(await isOpenAt(other)).toBe(false);
     await tell(lie(`talk-${number}`), lie("talk"));
     // The first gateway did not probe. A model that no gateway probed is open for both.
@@ -193,12 +199,12 @@ describe("a key", () => {
     async ({ answer, keys, reason }) => {
       one.up.a.answer(answer);
       expect(await callOne()).toBe(200);
-      expect(heard(one).a).toBe(keys);
+      expect(takeRequestCounts(one).a).toBe(keys);
       const resting = async (trio: Trio) =>
         (await reasons(trio)).filter((known) => known === reason()).length;
       await eventually(async () => (await resting(other)) === keys, "it knows", knownWithinMs);
       expect(await callOther()).toBe(200);
-      expect(heard(one)).toMatchObject({ a: 0, b: 1 });
+      expect(takeRequestCounts(one)).toMatchObject({ a: 0, b: 1 });
       one.up.a.answer(answering);
       // No other key is left, so the gateway uses it anyway.
       expect(await call(other.gateway.url, model.replace("@price", "a"))).toBe(200);

@@ -7,7 +7,7 @@ import { answering } from "../rows/world.ts";
 import {
   failing,
   hastyRules,
-  heard,
+  takeRequestCounts,
   names,
   nodeEnvironment,
   startTrio,
@@ -34,7 +34,7 @@ beforeEach(() => {
 const limited = json({ error: { message: "slow down" } }, 429);
 
 /** Makes provider `a` hold its answer until the returned function is called. */
-function held(answer: Answer) {
+function holdAnswer(answer: Answer) {
   const { promise, resolve } = Promise.withResolvers<void>();
   trio.up.a.answer(async (request, response) => {
     await promise;
@@ -44,39 +44,41 @@ function held(answer: Answer) {
 }
 
 /** Opens the circuit of provider `a`, waits until its pause is over, and sends the probe, which stays in flight. */
-async function probing(answer: Answer) {
+async function startProbe(answer: Answer) {
   trio.up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) await (await trio.call({ model })).text();
   await eventually(async () => {
     const authorization = `Bearer ${nodeEnvironment.TOLLGATE_ADMIN_TOKEN}`;
-    const told = await trio.gateway.get("/admin/v1/providers", { authorization });
-    return (await told.text()).includes('"state":"due"');
+    const providers = await trio.gateway.get("/admin/v1/providers", { authorization });
+    return (await providers.text()).includes('"state":"due"');
   }, "the pause is over");
-  heard(trio);
-  const letGo = held(answer);
+  takeRequestCounts(trio);
+  const release = holdAnswer(answer);
   const probe = trio.call({ model });
   await eventually(() => trio.up.a.requests.length === 1, "the probe");
-  return { probe, letGo };
+  return { probe, release };
 }
 
-const beside = (count: number) =>
+const callsDuringProbe = (count: number) =>
   Promise.all(Array.from({ length: count }, () => trio.call({ model })));
 
 describe("a provider that is being probed", () => {
   it("is not asked for calls that another provider answers", async () => {
-    const { probe, letGo } = await probing(answering);
-    expect((await beside(6)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-    expect(heard(trio)).toEqual({ a: 1, b: 6, c: 0 });
-    letGo();
+    const { probe, release } = await startProbe(answering);
+    expect((await callsDuringProbe(6)).map(({ status }) => status)).toEqual([
+      200, 200, 200, 200, 200, 200,
+    ]);
+    expect(takeRequestCounts(trio)).toEqual({ a: 1, b: 6, c: 0 });
+    release();
     expect((await probe).status).toBe(200);
   });
 
   it("answers calls that failed at all others", async () => {
-    const { probe, letGo } = await probing(answering);
+    const { probe, release } = await startProbe(answering);
     for (const name of ["b", "c"] as const) trio.up[name].answer(limited);
-    const calls = beside(6);
+    const calls = callsDuringProbe(6);
     await eventually(() => trio.up.a.requests.length === 7, "all of them asked it");
-    letGo();
+    release();
     for (const answer of await calls) {
       expect(answer.status).toBe(200);
       await answer.text();
@@ -87,17 +89,17 @@ describe("a provider that is being probed", () => {
   });
 
   it("gets one pause, and no calls in it, if it fails all of them", async () => {
-    const { probe, letGo } = await probing(failing);
+    const { probe, release } = await startProbe(failing);
     for (const name of ["b", "c"] as const) trio.up[name].answer(failing);
     // With the probe's own call each has four failures: the other circuits stay closed.
-    const calls = beside(3);
+    const calls = callsDuringProbe(3);
     await eventually(() => trio.up.a.requests.length === 4, "all of them asked it");
-    letGo();
+    release();
     const statuses = [...(await calls), await probe].map(({ status }) => status);
     expect(statuses).toEqual([502, 502, 502, 502]);
     for (const name of ["b", "c"] as const) trio.up[name].answer(answering);
-    heard(trio);
-    expect((await beside(3)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(heard(trio).a).toBe(0);
+    takeRequestCounts(trio);
+    expect((await callsDuringProbe(3)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(takeRequestCounts(trio).a).toBe(0);
   });
 });

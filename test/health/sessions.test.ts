@@ -2,7 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answering } from "../rows/world.ts";
-import { failing, hastyRules, heard, names, startTrio, type Name, type Trio } from "./support.ts";
+import {
+  failing,
+  hastyRules,
+  takeRequestCounts,
+  names,
+  startTrio,
+  type Name,
+  type Trio,
+} from "./support.ts";
 
 let first: Trio;
 let second: Trio;
@@ -51,15 +59,15 @@ it("a session of a failed provider moves to one other provider, the same on both
       await (await node.call({ extra: { prompt_cache_key: session } })).text();
   const away = await placeOf(first, session);
   expect(away).not.toBe(moving);
-  const seen = new Set<Name>();
+  const seenProviders = new Set<Name>();
   for (let count = 0; count < 10; count += 1)
     for (const node of [first, second]) {
-      heard(node);
+      takeRequestCounts(node);
       await (await node.call({ extra: { prompt_cache_key: session } })).text();
-      const counts = heard(node);
-      for (const name of names) if (name !== moving && counts[name] > 0) seen.add(name);
+      const counts = takeRequestCounts(node);
+      for (const name of names) if (name !== moving && counts[name] > 0) seenProviders.add(name);
     }
-  expect([...seen]).toEqual([away]);
+  expect([...seenProviders]).toEqual([away]);
   // The sessions of other providers stay where they were.
   const others = sessions.flatMap((one, index) =>
     before[index] === moving ? [] : ([[one, index]] as const),

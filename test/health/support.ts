@@ -115,7 +115,7 @@ async function rowOf({ database }: GatewayUnderTest, id: string): Promise<Row> {
 }
 
 /** The number of calls that each provider has received since the last call of this function. */
-export function heard({ up }: Pick<Trio, "up">): Record<Name, number> {
+export function takeRequestCounts({ up }: Pick<Trio, "up">): Record<Name, number> {
   const counts = { a: 0, b: 0, c: 0 };
   for (const name of names) {
     counts[name] = up[name].requests.length;
@@ -127,14 +127,14 @@ export function heard({ up }: Pick<Trio, "up">): Record<Name, number> {
 export const failing: Answer = json({ error: { message: "down" } }, 500);
 export const silent: Answer = () => undefined;
 /** Breaks off after the first frame. Its caller sees the error, because failover has ended then. */
-export const cutting: Answer = (request, response) => {
+export const breakingOff: Answer = (request, response) => {
   if (request.body["stream"] !== true) return failing(request, response);
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.write(chat.frames[0]);
   setTimeout(() => response.destroy(), 5);
 };
 /** Answers like `answering`, after `ms`. */
-export const late =
+export const delayed =
   (ms: number): Answer =>
   async (request, response) => {
     await sleep(ms);

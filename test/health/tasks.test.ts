@@ -19,7 +19,7 @@ let gateway: GatewayUnderTest;
 
 let jobs = 0;
 /** Accepts every job, and never ends it. */
-const taking: Answer = (request, response) => {
+const accepting: Answer = (request, response) => {
   jobs += 1;
   const answer = request.method === "POST" ? { request_id: `job-${jobs}` } : { status: "pending" };
   return json(answer)(request, response);
@@ -45,9 +45,9 @@ function configuration(models: number, tierOfB: "official" | "community"): strin
 
 beforeAll(async () => {
   up = {
-    a: await startRecorder(taking),
-    b: await startRecorder(taking),
-    c: await startRecorder(taking),
+    a: await startRecorder(accepting),
+    b: await startRecorder(accepting),
+    c: await startRecorder(accepting),
   };
   gateway = await startTestGateway({
     config: configuration(6, "official"),
@@ -65,7 +65,7 @@ let number = 0;
 beforeEach(() => {
   number += 1;
   for (const name of names) {
-    up[name].answer(taking);
+    up[name].answer(accepting);
     up[name].requests.length = 0;
   }
 });
@@ -102,7 +102,7 @@ it("after a rate limit of one key, the task uses the other key of the same provi
   up.a.answer((request, response) => {
     limited ??= request.headers.authorization;
     const isLimited = request.headers.authorization === limited;
-    return (isLimited ? json({ error: "slow" }, 429, { "retry-after": "60" }) : taking)(
+    return (isLimited ? json({ error: "slow" }, 429, { "retry-after": "60" }) : accepting)(
       request,
       response,
     );
@@ -126,7 +126,7 @@ it("a provider that fails repeatedly is not asked while others are left", async 
 it("a provider excluded at submission is asked in a later round if the others refuse the task", async () => {
   up.a.answer(failing);
   for (let count = 0; count < 5; count += 1) await attempts();
-  up.a.answer(taking);
+  up.a.answer(accepting);
   for (const name of ["b", "c"] as const) up[name].answer(failing);
   const made = (await attempts()).map((one) => one[0]);
   expect(made.slice(0, 2)).toEqual(["b", "c"]);
@@ -140,7 +140,7 @@ it("T74: the scope at submission applies to every attempt, with the tiers of tha
   await changeKey(context, { id }, { routing, allowRequestOverride: true });
   up.a.answer(async (request, response) => {
     // The gateway still polls tasks of other tests.
-    if (request.method === "GET") return taking(request, response);
+    if (request.method === "GET") return accepting(request, response);
     // The key may call anything now. When the task was submitted, it could not.
     await changeKey(context, { id }, { routing: null });
     writeFileSync(join(gateway.directory, "tollgate.yaml"), configuration(7, "community"));

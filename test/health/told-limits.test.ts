@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
-import { heard, names, startTrio, type Trio } from "./support.ts";
+import { takeRequestCounts, names, startTrio, type Trio } from "./support.ts";
 
 let trio: Trio;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => trio.close());
 beforeEach(() => {
   for (const name of names) trio.up[name].answer(answering);
-  heard(trio);
+  takeRequestCounts(trio);
 });
 
 const broken = (type: string): Answer =>
@@ -34,7 +34,7 @@ it("a rate limit before the first word leads to the next key, then to the next p
   expect(new Set(attempts.slice(0, 2).map(({ credential }) => credential)).size).toBe(2);
 });
 
-it("if every provider reports such a rate limit, the caller gets 429 with Retry-After", async () => {
+it("if every provider reports a rate limit in its answer, the caller gets 429 with Retry-After", async () => {
   trio.up.a.answer(broken("rate_limit_error"));
   trio.up.b.answer(
     json({ status: "failed", error: { code: "rate_limit_exceeded", message: "Slow down." } }),
