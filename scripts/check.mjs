@@ -1,5 +1,5 @@
 // `npm run check`, the static checks. Code: formatting, type-aware lint with the import rules, types, dead code, sleeps in tests,
-// functions in the old space, duplicated code. Words: generated documentation, citations, sentences of pages and comments.
+// functions in the old space, duplicated code. Words: generated documentation, citations, sentences of pages and comments, titles of tests.
 // Every step runs, so that one run reports all problems.
 import { spawnSync } from "node:child_process";
 import { root, setup, toolEnvironment } from "./setup.mjs";
@@ -17,6 +17,7 @@ const steps = [
   ["citations", "node scripts/citations.ts"],
   ["prose", "node scripts/prose.ts"],
   ["comments", "node scripts/comments.ts"],
+  ["titles", "node scripts/titles.ts"],
   ["sleeps", "node scripts/sleeps.ts"],
   ["literals", "node scripts/literals.ts"],
   ["duplicates", "node scripts/duplicates.ts"],
