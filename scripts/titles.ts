@@ -1,7 +1,6 @@
 /**
  * Refuses titles of tests that a reader has to decode. Such a title begins with a relative or an inverted clause, names no one,
- * or has more than 30 words. The titles stand in docs/requirements.md, where operators read them. CONTRIBUTING.md
- * "Titles of tests" says how to write them. Part of `npm run check`.
+ * or has more than 30 words. CONTRIBUTING.md "Titles of tests" says how to write them. Part of `npm run check`.
  */
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -22,7 +22,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/conversion/*.test.ts",
     "test/transcripts/*.test.ts",
     "test/properties/*.test.ts",
-    "test/records/fitting.test.ts",
+    "test/records/model-abilities.test.ts",
     "test/clouds/converse.test.ts",
   ],
   upstream: [
@@ -32,7 +32,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/proxy/{faults,guarded,rules,tunnel}.test.ts",
     "test/providers/attacks.test.ts",
   ],
-  hooks: ["test/hooks/*.test.ts", "test/cache/mixed.test.ts"],
+  hooks: ["test/hooks/*.test.ts", "test/cache/mixed-features.test.ts"],
   calls: [
     "test/cache/*.test.ts",
     "test/hooks/{before,after,parts}.test.ts",

@@ -42,7 +42,7 @@ export async function seriousFindings(page: Page, part?: Part): Promise<string[]
 
 /**
  * The same for a page state within another test, only in the long form: the checker takes as long as the page does. In the short
- * form every-page.test.ts and opened.test.ts check each page and each kind of overlay.
+ * form every-page.test.ts and overlays-accessibility.test.ts check each page and each kind of overlay.
  */
 export const findingsOnTheWay = async (page: Page): Promise<string[]> =>
   isLong ? seriousFindings(page) : [];

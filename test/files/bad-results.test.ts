@@ -1,6 +1,6 @@
 /**
  * Vendors whose results are bad: the task fails, and nothing is billed or kept. docs/tasks.md. For results that are temporarily
- * unavailable see test/tasks/results-away.
+ * unavailable see test/tasks/unreachable-results.
  */
 import { readdirSync } from "node:fs";
 import type { ServerResponse } from "node:http";

@@ -11,7 +11,7 @@ import { startPair, type Pair } from "../faults/whole/pair.ts";
 import { tollgateHere } from "../support/command.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { keptLog, pause, resume } from "./support.ts";
+import { keptLog, pauseReplay, resumeReplay } from "./support.ts";
 
 let pair: Pair;
 let gateway: AdminGateway;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await untilUsed();
 });
 
-afterEach(() => resume(pair.standby).catch(() => undefined));
+afterEach(() => resumeReplay(pair.standby).catch(() => undefined));
 
 afterAll(async () => {
   await gateway.close();
@@ -133,7 +133,7 @@ describe("a gateway with a standby that lags", () => {
   it("finds single records by id; lists may be stale, and their next pages have no gap", async () => {
     const old = await chat();
     expect((await idsOf("/requests?limit=1"))[0]).toBe(old);
-    await pause(pair.standby);
+    await pauseReplay(pair.standby);
     const ids = [await chat(), await chat(), await chat()];
     const [first, second, third] = ids as [string, string, string];
     expect(await idsOf("/requests?limit=1")).toEqual([old]);
@@ -153,7 +153,7 @@ describe("a gateway with a standby that lags", () => {
     expect(await idsOf(`${ledger}?reference=${reference}`)).toEqual([entry]);
     const balance = await gateway.admin("GET", `/workspaces/${gateway.workspaceId}/balance`);
     expect(Number(balance.json.credits)).toBe(101);
-    await resume(pair.standby);
+    await resumeReplay(pair.standby);
     await eventually(async () => (await idsOf("/requests?limit=1"))[0] === third, "the new calls");
   });
 });
@@ -193,7 +193,7 @@ describe("`tollgate doctor`", () => {
       message: expect.stringMatching(/^follows the database, \d+ ms behind at most$/),
     });
     expect(await finding("")).toBeUndefined();
-    await pause(pair.standby);
+    await pauseReplay(pair.standby);
     await chat();
     const behind = await finding(pair.urlOf(pair.standby.port), { TOLLGATE_READ_LAG_SECONDS: "1" });
     expect(behind).toMatchObject({

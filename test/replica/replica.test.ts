@@ -14,7 +14,7 @@ import { startPair, startStandby, type Pair, type Server } from "../faults/whole
 import { isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
-import { resume, isCurrent, pause, keptLog, role, waitOnReplica } from "./support.ts";
+import { resumeReplay, isCurrent, pauseReplay, keptLog, role, waitOnReplica } from "./support.ts";
 
 let pair: Pair;
 let primary: Database;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterEach(async () => {
   await replica?.close();
   replica = undefined;
-  await resume(pair.standby).catch(() => undefined);
+  await resumeReplay(pair.standby).catch(() => undefined);
 });
 
 afterAll(async () => {
@@ -142,7 +142,7 @@ describe("a standby that keeps up", () => {
 describe("a standby that may lag", () => {
   it("answers within the lag limit, except exact reads; above the limit the primary answers", async () => {
     const opened = await openUsed(undefined, 4_000);
-    await pause(pair.standby);
+    await pauseReplay(pair.standby);
     await primary.query("insert into numbers values (5000)");
     const isThere = (database: Queryable): Promise<object[]> =>
       database.query("select n from numbers where n = 5000");
@@ -156,7 +156,7 @@ describe("a standby that may lag", () => {
       level: "warn",
       reason: "it is more than 4 s behind",
     });
-    await resume(pair.standby);
+    await resumeReplay(pair.standby);
     await eventually(() => opened.state.isUsed, "the replica to be used again");
     expect(await opened.read(role)).toBe("replica");
     // One line for each change.
@@ -198,7 +198,7 @@ describe("a standby that may lag", () => {
   });
 
   it("is not read before it has replayed the schema of this version", async () => {
-    await pause(pair.standby);
+    await pauseReplay(pair.standby);
     await primary.query("create table later as select 1 as one");
     const opened = open();
     await opened.firstCheck;
@@ -206,7 +206,7 @@ describe("a standby that may lag", () => {
       { one: 1 },
     ]);
     expect(opened.state.isUsed).toBe(false);
-    await resume(pair.standby);
+    await resumeReplay(pair.standby);
     await eventually(() => opened.state.isUsed, "the replica to be used");
     expect(await opened.read((database) => database.query("select one from later"))).toEqual([
       { one: 1 },

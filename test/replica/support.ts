@@ -21,8 +21,8 @@ export function keptLog() {
 }
 
 /** Makes the standby lag: it receives the WAL but does not replay it. */
-export const pause = (standby: Server) => standby.query("select pg_wal_replay_pause()");
-export const resume = (standby: Server) => standby.query("select pg_wal_replay_resume()");
+export const pauseReplay = (standby: Server) => standby.query("select pg_wal_replay_pause()");
+export const resumeReplay = (standby: Server) => standby.query("select pg_wal_replay_resume()");
 
 /** Which database answers: "replica" or "primary". */
 export const role = async (database: Queryable): Promise<string> => {
