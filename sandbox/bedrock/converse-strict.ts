@@ -112,6 +112,8 @@ function wrongResult(value: Json, place: string): Failure | undefined {
   const status = value["status"] ?? "success";
   if (status !== "success" && status !== "error")
     return breach(`${place}.status`, "satisfy enum value set: [success, error]");
+  if (status === "error" && value["content"].length === 0)
+    return says(`The content field at ${place} cannot be empty when status value is error.`);
   return firstFailure(entriesOf(value["content"]), ([at, block]) => {
     const [kind = ""] = Object.keys(block);
     if (!["text", "json", "image", "document", "video"].includes(kind))

@@ -24,8 +24,9 @@ export const messagesField: Readonly<Record<ProtocolName, string>> = {
   generate_content: "contents",
 };
 
-/** Content of an otherwise empty message: vendors refuse empty content. */
-const placeholder: Part = { type: "text", text: "(no content)" };
+/** The text of otherwise empty content, which vendors refuse. */
+export const placeholderText = "(no content)";
+const placeholder: Part = { type: "text", text: placeholderText };
 
 /**
  * Pairs calls with results, merges neighbours of one role and fills empty messages. Results move directly after their calls. Results

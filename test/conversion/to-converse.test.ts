@@ -86,3 +86,28 @@ it.each([
   const body = { model: "acme/talk", messages, stop: ["\n", "END"] };
   expect(routeTo(model, "chat", body)?.body["inferenceConfig"]).toEqual({ stopSequences: sent });
 });
+
+it.each([
+  ["", false],
+  [[], true],
+  [[{ type: "text", text: " " }], true],
+])("CONV-604 T25: a tool result of %j says that it is empty", (content, is_error) => {
+  const result = { type: "tool_result", tool_use_id: "toolu_1", content, is_error };
+  const messages = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "f", input: {} }] },
+    { role: "user", content: [result] },
+  ];
+  const tools = [{ name: "f", input_schema: { type: "object" } }];
+  const body = { model: "acme/talk", max_tokens: 9, messages, tools };
+  expect(verdict(models[0]!, "messages", body)).toBe("taken");
+  const toolResult = {
+    toolUseId: "toolu_1",
+    content: [{ text: "(no content)" }],
+    ...(is_error ? { status: "error" } : {}),
+  };
+  expect(routeTo(models[0]!, "messages", body)?.body["messages"]).toContainEqual({
+    role: "user",
+    content: [{ toolResult }],
+  });
+});

@@ -1,6 +1,7 @@
 /** Encodes canonical parts as content blocks of Converse. Each block has one member, which names its kind. */
 import type { CacheBreakpoint, JsonObject, Part, ToolResultPart } from "../canonical/request.ts";
 import { argumentsObject } from "../tool-arguments.ts";
+import { placeholderText } from "../tidy.ts";
 import { cachePoint } from "./cache-point.ts";
 import { encodeMedia } from "./media.ts";
 
@@ -51,9 +52,11 @@ function encodeToolResult(
   { callId, content, isError }: ToolResultPart,
   numbering: Numbering,
 ): JsonObject {
+  const blocks = content.flatMap((part) => encodePart(part, numbering) ?? []);
   const result: JsonObject = {
     toolUseId: toolId(callId),
-    content: content.flatMap((part) => encodePart(part, numbering) ?? []),
+    // The vendor refuses an empty result that is an error, and some of its models any empty result (T25).
+    content: blocks.length > 0 ? blocks : [{ text: placeholderText }],
   };
   if (isError === true) result["status"] = "error";
   return { toolResult: result };
