@@ -238,6 +238,8 @@ ${content()}
 
 - For models whose record says that they reason, the chat of OpenAI and Azure gets the maximum output as \`max_completion_tokens\`, because
   these models refuse \`max_tokens\`.
+- A choice among allowed tools is sent to generateContent, to responses, and to the chat of OpenAI and Azure. Other vendors refuse it, so
+  they are offered only the allowed tools.
 - Claude 4.1 to 4.6 refuse a temperature together with \`top_p\`. If both differ from 1, \`top_p\` is left out and reported.
 - Groq, and Gemini models before the third generation, refuse JSON output together with tools. It is lost and reported. If no tool may be
   called, the tools are left out instead.

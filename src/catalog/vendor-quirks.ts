@@ -17,6 +17,8 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     refusedMembers: vendorField(provider, "refused_members") ?? [],
     formatOrTools: vendorField(provider, "format_or_tools") === true,
     customTools,
+    // OpenAI added this choice together with custom tools. Others, such as Groq and vLLM, refuse it (T29).
+    refusesAllowed: customTools !== true,
     maximumField,
     inlineMedia,
     strictByRecord,

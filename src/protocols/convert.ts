@@ -220,13 +220,14 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   if (limits.protocol === "messages") return limitsOfClaude(limits, input);
   if (limits.protocol !== "chat") return limits;
-  const { refusedMembers = [], customTools, maximumField, formatOrTools, abilities } = input;
-  const reasons = (abilities?.reasoning?.kind ?? "none") !== "none";
+  const { refusedMembers = [], customTools, refusesAllowed, maximumField, formatOrTools } = input;
+  const reasons = (input.abilities?.reasoning?.kind ?? "none") !== "none";
   const refusesReasoning = refusedMembers.includes("reasoning_content");
   return {
     ...limits,
     unsignedReasoning: limits.unsignedReasoning && !refusesReasoning,
     ...(customTools ? { customTools } : {}),
+    ...(refusesAllowed ? { refusesAllowed } : {}),
     ...(formatOrTools ? { formatOrTools } : {}),
     ...(maximumField && reasons ? { maximumField } : {}),
   };

@@ -84,14 +84,19 @@ function groupByPath(params: readonly string[]): string[] {
 }
 
 /**
- * If no allowed tool is offered, the model must call none.
- * @throws GatewayError `unsupported_parameter` if a call is required
+ * If no allowed tool is offered, the model must call none. If the vendor refuses a choice among allowed tools, the others are not offered.
+ * @throws GatewayError `unsupported_parameter` if a call is required and no allowed tool is offered
  */
 function fitAllowed(fitting: Fitting): void {
   const { request } = fitting;
   const { toolChoice: choice, tools = [], names } = request;
   if (choice?.type !== "allowed" || tools.length === 0) return;
-  if (tools.some(({ name }) => choice.names.includes(name))) return;
+  const offered = tools.filter(({ name }) => choice.names.includes(name));
+  if (offered.length > 0) {
+    if (fitting.target.limits.refusesAllowed)
+      fitting.request = { ...request, tools: offered, toolChoice: { type: choice.mode } };
+    return;
+  }
   if (choice.mode === "required")
     throw refusalOf(request.protocol, names.toolChoice ?? "tool_choice", {
       what: "a call of tools not offered",

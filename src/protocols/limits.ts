@@ -113,6 +113,8 @@ export interface Limits {
   readonly formatOrTools?: true;
   /** True if an answer schema must have an object at its root (wrap-answer-schema.ts). Absent: it need not. */
   readonly answerNeedsObjectRoot?: true;
+  /** True if the vendor refuses a choice among allowed tools: only these are offered (T29). Absent: the codec carries the choice. */
+  readonly refusesAllowed?: true;
   /** True if custom tools are kept. Absent: they become functions (custom-as-function.ts). */
   readonly customTools?: true;
   /**

@@ -26,6 +26,8 @@ interface VendorQuirks {
   readonly formatOrTools?: boolean | undefined;
   /** True if the vendor has custom tools in chat. Absent: they are sent as functions. */
   readonly customTools?: true | undefined;
+  /** True if the vendor refuses a choice among allowed tools in chat. */
+  readonly refusesAllowed?: boolean | undefined;
   /** The vendor's chat name for the maximum of output tokens at reasoning models. */
   readonly maximumField?: "max_completion_tokens" | undefined;
   /** True if the vendor fetches no media from addresses in messages. */

@@ -1,5 +1,7 @@
 /** Tools and content towards a chat-completions upstream. CONV-208 to CONV-210, CONV-216, CONV-217, CONV-219. */
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { vendorQuirks } from "../../src/catalog/index.ts";
+import { routeOf } from "./route.ts";
 import {
   conversions,
   pictureData,
@@ -95,26 +97,36 @@ describe("the tools of a request to chat completions", () => {
         up: { parallel_tool_calls: false },
       },
       {
-        title: "CONV-209 T29: a list of allowed tools is sent as such a list",
+        title: "CONV-209 T29: of a list of allowed tools only these are offered",
         from: "responses",
         to,
         body: {
-          ...toolsOf.responses,
+          tools: ["look", "other"].map((name) => ({ type: "function", name })),
           tool_choice: {
             type: "allowed_tools",
             mode: "required",
             tools: [{ type: "function", name: "look" }],
           },
         },
-        up: {
-          tool_choice: {
-            type: "allowed_tools",
-            allowed_tools: { mode: "required", tools: chatTool },
-          },
-        },
+        up: { tool_choice: "required", tools: [{ function: { name: "look" } }] },
+        absent: ["tools.1"],
       },
     ]),
   )("%s", (_title, one) => showCase(world, one));
+});
+
+it.each(["openai", "azure"] as const)("CONV-209 T29: %s gets the list itself", (dialect) => {
+  const quirks = vendorQuirks({ id: "up", baseUrl: "https://up.example/v1", dialect });
+  const tool_choice = {
+    type: "allowed_tools",
+    mode: "auto",
+    tools: [{ type: "function", name: "look" }],
+  };
+  const body = { model: "acme/x", input: "Hi", ...toolsOf.responses, tool_choice };
+  expect(routeOf("responses", "chat", body, quirks).body["tool_choice"]).toEqual({
+    type: "allowed_tools",
+    allowed_tools: { mode: "auto", tools: chatTool },
+  });
 });
 
 const base64Source = { type: "base64", media_type: "image/png", data: pictureData };
