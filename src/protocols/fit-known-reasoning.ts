@@ -66,13 +66,20 @@ export function dropReasoning(fitting: Fitting): void {
 const usesEffortWords = ({ target }: Fitting): boolean =>
   target.limits.protocol === "chat" || target.limits.protocol === "responses";
 
-function fitOff(fitting: Fitting, ability: KnownAbility): void {
+/** True if the model's reasoning can be switched off, and the protocol has a place for it. */
+export function canSwitchOff(fitting: Fitting, ability: KnownAbility): boolean {
   const isMute = ability.kind === "toggle" && usesEffortWords(fitting) && !ability.field;
-  if (ability.off && !isMute) {
-    const off = usesEffortWords(fitting) ? { effort: "none", budget: undefined } : { budget: 0 };
-    changeReasoning(fitting, { effort: undefined, ...off, offAs: ability.offAs });
-    return;
-  }
+  return ability.off && !isMute;
+}
+
+/** Switches reasoning off. */
+export function switchOff(fitting: Fitting, { offAs, field }: KnownAbility): void {
+  const off = usesEffortWords(fitting) ? { effort: "none", budget: undefined } : { budget: 0 };
+  changeReasoning(fitting, { effort: undefined, ...off, offAs, ...(field && { field }) });
+}
+
+function fitOff(fitting: Fitting, ability: KnownAbility): void {
+  if (canSwitchOff(fitting, ability)) return switchOff(fitting, ability);
   const least = ability.kind === "budget" ? ability.min : lowestEffort(ability);
   const what = least === undefined ? "" : `; ${least} is the least it knows`;
   fitting.note(

@@ -11,7 +11,13 @@ import type {
 } from "./canonical/request.ts";
 import { dropExcluded } from "./fit-abilities.ts";
 import { valueOf, without, type Fitting } from "./fit-fields.ts";
-import { dropReasoning, fitKnownReasoning, isOff } from "./fit-known-reasoning.ts";
+import {
+  canSwitchOff,
+  dropReasoning,
+  fitKnownReasoning,
+  isOff,
+  switchOff,
+} from "./fit-known-reasoning.ts";
 import type { Limits, ReasoningLimits } from "./limits.ts";
 import { tidy } from "./tidy.ts";
 
@@ -26,6 +32,7 @@ export function fitReasoning(fitting: Fitting): void {
   if (ability) fitKnownReasoning(fitting, ability);
   else fitByProtocol(fitting, limits.reasoning);
   if (usesClaudeFields(fitting)) disableReasoningForForcedCalls(fitting, ability);
+  else if (ability) switchOffForForcedCalls(fitting, ability);
   fitClaudeBudget(fitting);
   if (!isOwn) dropThoughtsWithoutReasoning(fitting);
   if (!asksForReasoning(fitting.request.reasoning)) return;
@@ -188,16 +195,32 @@ function disableReasoningForForcedCalls(
     ? withoutReasoning(fitting, ability)
     : undefined;
   if (without === undefined) return;
-  const fields: CanonicalFieldName[] = ["reasoning.effort", "reasoning.budget"];
-  for (const field of fields) {
-    if (request.names[field] === undefined) continue;
-    fitting.note(field, "dropped", `the upstream refuses reasoning beside ${without}, dropped`);
-  }
+  noteOff(fitting, without);
   fitting.request = {
     ...request,
     reasoning: { ...request.reasoning, effort: undefined, budget: offBudget(ability) },
   };
 }
+
+function noteOff(fitting: Fitting, beside: string): void {
+  const fields: CanonicalFieldName[] = ["reasoning.effort", "reasoning.budget"];
+  for (const field of fields) {
+    if (fitting.request.names[field] === undefined) continue;
+    fitting.note(field, "dropped", `the upstream refuses reasoning beside ${beside}, dropped`);
+  }
+}
+
+/** The same for other vendors' models, by their record only. They reason even if the call does not ask for it. */
+function switchOffForForcedCalls(fitting: Fitting, ability: ReasoningAbility): void {
+  const { reasoning, toolChoice } = fitting.request;
+  if (fitting.target.abilities?.toolChoice?.forcedWhileReasoning !== false) return;
+  if (!isForced(toolChoice) || (reasoning && isOff(reasoning))) return;
+  if (ability.kind === "none" || !canSwitchOff(fitting, ability)) return;
+  noteOff(fitting, forcedCall);
+  switchOff(fitting, ability);
+}
+
+const forcedCall = "a forced tool call";
 
 /** Returns the reason why reasoning is not possible; undefined if there is none. */
 function withoutReasoning(
@@ -208,7 +231,7 @@ function withoutReasoning(
   const isOwn = request.protocol === target.limits.protocol;
   // If nothing is known of the model, the caller's own vendor checks the pair itself.
   const mayForce = isOwn ? goTogether !== false : goTogether === true;
-  if (!mayForce && isForced(request.toolChoice)) return "a forced tool call";
+  if (!mayForce && isForced(request.toolChoice)) return forcedCall;
   // An adaptive model may start to reason in the middle of a tool loop.
   if (isOwn || ability?.kind === "adaptive" || !endsInUnsignedToolLoop(request, target.limits))
     return undefined;

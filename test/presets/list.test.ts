@@ -119,7 +119,18 @@ describe("the shipped list", () => {
     expect(new Set(held)).toEqual(new Set([false]));
   });
 
-  it("CONV-412: marks Claude models from 4.5 on as having structured outputs, and no earlier ones", () => {
+  it("models of DeepSeek, Moonshot and Alibaba are known to refuse a forced tool call while they reason", () => {
+    const { models } = environmentCatalog({
+      DEEPSEEK_API_KEY: "k",
+      MOONSHOT_API_KEY: "k",
+      DASHSCOPE_API_KEY: "k",
+    });
+    const together = (id: string) => (models.get(id) as TextModel).toolChoice?.forcedWhileReasoning;
+    for (const id of ["deepseek/deepseek-v4-flash", "moonshotai/kimi-k2.6", "alibaba/qwen3.6-plus"])
+      expect([id, together(id)]).toEqual([id, false]);
+  });
+
+  it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {
     const { models } = environmentCatalog({ ANTHROPIC_API_KEY: "k" });
     const structured = [...models.values()].flatMap((model) =>
       model.kind === "text" && model.structuredOutputs === true

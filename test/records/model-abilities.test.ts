@@ -283,7 +283,57 @@ describe("a part of a request that the model does not support", () => {
     ]);
   });
 
-  it("a prefilled answer is refused", () => {
+  describe("beside a forced choice, a chat model that reasons by itself is switched off", () => {
+    const choice = { tools: chatTools, tool_choice: "required" };
+    const modes = ["auto", "none", "required", "named"] as const;
+    const toolChoice = { modes, forcedWhileReasoning: false };
+    const toggle: Abilities = {
+      reasoning: { kind: "toggle", off: true, field: "thinking" },
+      toolChoice,
+    };
+    const words: Abilities = {
+      reasoning: { ...three, off: true, field: "thinking" },
+      toolChoice,
+    };
+    const tokens: Abilities = {
+      reasoning: { ...budget, field: "enable_thinking" },
+      toolChoice,
+    };
+
+    const always: Abilities = { reasoning: { ...three, field: "thinking" }, toolChoice };
+    const inChat: Abilities = { reasoning: { ...three, off: true }, toolChoice };
+
+    it.each([
+      [toggle, thinks("disabled")],
+      [words, thinks("disabled")],
+      [tokens, { enable_thinking: false }],
+      [inChat, { reasoning_effort: "none" }],
+      // Nothing is known of the pair, or it cannot be switched off: the vendor decides.
+      [{ ...words, toolChoice: { modes } }, {}],
+      [always, {}],
+    ])("by %j", (can, off) => {
+      expect(sent(["chat", "chat"], choice, can)).toEqual([{ ...choice, ...off }]);
+      const forced = { tools, tool_choice: { type: "any" } };
+      expect(sent(["messages", "chat"], forced, can)).toMatchObject([
+        { tool_choice: "required", ...off },
+      ]);
+    });
+
+    it("and what asked for it is reported", () => {
+      const asked = { ...choice, reasoning_effort: "high" };
+      const expected = [{ ...choice, ...thinks("disabled") }, "dropped reasoning_effort"];
+      expect(sent(["chat", "chat"], asked, words)).toEqual(expected);
+      const off = { ...choice, reasoning_effort: "none" };
+      expect(sent(["chat", "chat"], off, words)).toEqual([{ ...choice, ...thinks("disabled") }]);
+    });
+
+    it("beside a free choice it reasons", () => {
+      const free = { tools: chatTools, tool_choice: "auto" };
+      expect(sent(["chat", "chat"], free, words)).toEqual([free]);
+    });
+  });
+
+  it("an answer that has begun", () => {
     const messages = [
       { role: "user", content: "hi" },
       { role: "assistant", content: "well" },

@@ -98,6 +98,7 @@ function recordOf(
   return {
     parameters: parametersOf(row, vendor, protocols),
     ...(reasoning && { reasoning }),
+    ...(reasoning && vendor.forced_while_reasoning === false && { toolChoice: forcedOrReasoning }),
     ...(isClaude(vendor, protocols) && claudeRecord(row, vendor)),
     ...structureOf(row, vendor),
     inputModalities: ["text", ...(row.in ?? []).filter(isModality)],
@@ -127,12 +128,15 @@ const claudeDialects: readonly unknown[] = ["anthropic", "bedrock", "vertex"];
 const isClaude = ({ dialect }: VendorRow, protocols: readonly OfferProtocol[]): boolean =>
   claudeDialects.includes(dialect) && protocols.includes("messages");
 
+/** The models can be forced to call a tool only if they do not reason. */
+const forcedOrReasoning = { modes: toolChoiceModes, forcedWhileReasoning: false };
+
 /** Abilities of every Claude model that no list has. */
 const claudeRecord = (
   { model }: ListedModel,
   { no_prefill: noPrefill, structured_outputs: structured }: VendorRow,
 ) => ({
-  toolChoice: { modes: toolChoiceModes, forcedWhileReasoning: false },
+  toolChoice: forcedOrReasoning,
   ...(fits(noPrefill, model) && { prefill: false }),
   ...(fits(structured, model) && { structuredOutputs: true }),
 });
