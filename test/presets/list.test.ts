@@ -108,7 +108,17 @@ describe("the shipped list", () => {
     expect(lacked("xai/grok-4.20-0309-non-reasoning")).toEqual([false, true, false]);
   });
 
-  it("marks DeepSeek's models as without structured outputs", () => {
+  it("OpenAI's o models in chat are known to take no parallel_tool_calls", () => {
+    const { models } = environmentCatalog({ OPENAI_API_KEY: "k" });
+    const takes = (id: string) => {
+      const { parameters } = models.get(id) as TextModel;
+      return parameters["parallel_tool_calls"] !== false;
+    };
+    const names = ["o1", "o3", "o3-mini", "o4-mini", "gpt-4o", "gpt-5-mini"];
+    expect(names.filter((name) => takes(`openai/${name}`))).toEqual(["gpt-4o", "gpt-5-mini"]);
+  });
+
+  it("DeepSeek is known to hold no answer to a schema, whatever the list says", () => {
     const { models } = environmentCatalog({ DEEPSEEK_API_KEY: "k", TOGETHER_API_KEY: "k" });
     const held = [...models.values()].flatMap((model) =>
       model.kind === "text" && model.offers[0]!.provider === "deepseek"
