@@ -19,7 +19,7 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     customTools,
     // OpenAI added this choice together with custom tools. Others, such as Groq and vLLM, refuse it (T29).
     refusesAllowed: customTools !== true,
-    maximumField,
+    maximumField: vendorField(provider, "maximum_field") ?? maximumField,
     inlineMedia,
     strictByRecord,
   };
@@ -44,8 +44,10 @@ export const refusedParameters = memoizeByObject((provider: Named): Refused => {
 
 type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
 
+type QuirkField = "refused_members" | "refused_fields" | "format_or_tools" | "maximum_field";
+
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */
-function vendorField<FieldName extends "refused_members" | "refused_fields" | "format_or_tools">(
+function vendorField<FieldName extends QuirkField>(
   provider: Named,
   name: FieldName,
 ): VendorRow[FieldName] {

@@ -10,6 +10,7 @@ import type { CanonicalEvent } from "./canonical/events.ts";
 import type {
   CanonicalRequest,
   JsonObject,
+  MaximumField,
   ProtocolName,
   UpstreamProtocol,
 } from "./canonical/request.ts";
@@ -61,6 +62,8 @@ export interface RequestAddress {
 export interface UpstreamAddress extends RequestAddress {
   /** Message members that the upstream refuses; absent: none. */
   readonly refusedMembers?: readonly string[] | undefined;
+  /** The only chat name that the upstream accepts for the maximum of output tokens; absent: it accepts both. */
+  readonly maximumField?: MaximumField | undefined;
 }
 
 /** The request as an answer sees it: without the conversation, which a long stream would keep in memory to its end. */

@@ -20,6 +20,7 @@ import {
   answerContext,
   decodeCallerRequest,
   DirectRoute,
+  maximumFieldOf,
   type Route,
   type RouteFacts,
   type RouteInput,
@@ -220,8 +221,8 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
 function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   if (limits.protocol === "messages") return limitsOfClaude(limits, input);
   if (limits.protocol !== "chat") return limits;
-  const { refusedMembers = [], customTools, refusesAllowed, maximumField, formatOrTools } = input;
-  const reasons = (input.abilities?.reasoning?.kind ?? "none") !== "none";
+  const { refusedMembers = [], customTools, refusesAllowed, formatOrTools } = input;
+  const maximumField = maximumFieldOf(input);
   const refusesReasoning = refusedMembers.includes("reasoning_content");
   return {
     ...limits,
@@ -229,7 +230,7 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
     ...(customTools ? { customTools } : {}),
     ...(refusesAllowed ? { refusesAllowed } : {}),
     ...(formatOrTools ? { formatOrTools } : {}),
-    ...(maximumField && reasons ? { maximumField } : {}),
+    ...(maximumField ? { maximumField } : {}),
   };
 }
 

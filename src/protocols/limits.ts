@@ -5,6 +5,7 @@
 import type {
   CanonicalFieldName,
   JsonObject,
+  MaximumField,
   MediaPart,
   UpstreamProtocol,
 } from "./canonical/request.ts";
@@ -58,7 +59,7 @@ export interface Limits {
   /** True if the vendor requires a maximum of output tokens: the model's limit is the default (CONV-403). */
   readonly needsMaximum: boolean;
   /** The vendor's name for the maximum, if it differs from the protocol's. */
-  readonly maximumField?: "max_completion_tokens";
+  readonly maximumField?: MaximumField;
   /** Smallest maximum of output tokens that the vendor accepts. Absent: 1. */
   readonly outputTokensMin?: number;
   /** For files: the rule for PDF. Other file types are refused unless files are carried. */

@@ -6,7 +6,7 @@ import { exactTwinOf } from "../base/exact-numbers.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
-import type { CanonicalRequest, JsonObject } from "./canonical/request.ts";
+import type { CanonicalRequest, JsonObject, MaximumField } from "./canonical/request.ts";
 import type {
   AnswerContext,
   StreamTap,
@@ -28,8 +28,8 @@ interface VendorQuirks {
   readonly customTools?: true | undefined;
   /** True if the vendor refuses a choice among allowed tools in chat. */
   readonly refusesAllowed?: boolean | undefined;
-  /** The vendor's chat name for the maximum of output tokens at reasoning models. */
-  readonly maximumField?: "max_completion_tokens" | undefined;
+  /** The vendor's only chat name for the maximum of output tokens: `max_completion_tokens` at reasoning models, `max_tokens` at all. */
+  readonly maximumField?: MaximumField | undefined;
   /** True if the vendor fetches no media from addresses in messages. */
   readonly inlineMedia?: true | undefined;
   /** True if the vendor refuses `strict` in messages, except for models whose record says that they enforce schemas. */
@@ -179,12 +179,20 @@ export class DirectRoute implements Route {
 function directUpstreamRequest(input: RouteInput): DirectFit {
   const { caller, upstreamModel: model, stream, refusedMembers } = input;
   const direct = fitDirect(input);
-  const { body, notes } = caller.direct.request(direct.body, { model, stream, refusedMembers });
+  const maximumField = maximumFieldOf(input);
+  const upstream = { model, stream, refusedMembers, maximumField };
+  const { body, notes } = caller.direct.request(direct.body, upstream);
   return {
     ...direct,
     body,
     notes: direct.notes.length === 0 ? notes : [...direct.notes, ...notes],
   };
+}
+
+/** The only name that the upstream accepts for the maximum of output tokens; undefined if it accepts both. */
+export function maximumFieldOf({ maximumField, abilities }: RouteInput): MaximumField | undefined {
+  const reasons = (abilities?.reasoning?.kind ?? "none") !== "none";
+  return maximumField === "max_tokens" || reasons ? maximumField : undefined;
 }
 
 /** Decodes the caller's request into the canonical form. @throws GatewayError as the codec does */

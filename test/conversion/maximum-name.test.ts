@@ -56,6 +56,23 @@ async function sent(from: Exclude<Name, "chat">, name: string): Promise<Body> {
   return { max_tokens, max_completion_tokens };
 }
 
+describe("a call of chat completions that stays one", () => {
+  it.each([
+    ["openai-reasons", { max_tokens: 50 }, { max_completion_tokens: 50 }],
+    ["azure-reasons", { max_tokens: 50 }, { max_completion_tokens: 50 }],
+    ["openai-reasons", { max_tokens: 9, max_completion_tokens: 50 }, { max_completion_tokens: 50 }],
+    ["openai-other", { max_tokens: 50 }, { max_tokens: 50 }],
+    ["openai-compatible-reasons", { max_tokens: 50 }, { max_tokens: 50 }],
+  ])("T30: has at %s for %j the name that is taken there", async (name, given, gets) => {
+    upstream.requests.length = 0;
+    const messages = [{ role: "user", content: "Hi" }];
+    const body = { model: `acme/${name}`, stream: true, messages, ...given };
+    await (await gateway.post("/v1/chat/completions", body)).text();
+    const { max_tokens, max_completion_tokens } = upstream.requests[0]!.body;
+    expect({ max_tokens, max_completion_tokens }).toEqual(gets);
+  });
+});
+
 const callers = names.filter((name) => name !== "chat");
 
 describe.each(callers)("a %s call that is converted to chat completions", (from) => {

@@ -103,7 +103,23 @@ describe("a conversation with reasoning in it", () => {
     },
   );
 
-  it("T41: is sent with reasoning to a vendor that requires it", async () => {
+  it.each([
+    ["mistral", { max_completion_tokens: 50 }, { max_tokens: 50 }],
+    ["mistral", { max_completion_tokens: 50, max_tokens: 70 }, { max_tokens: 50 }],
+    ["mistral", { max_completion_tokens: null, max_tokens: 70 }, { max_tokens: 70 }],
+    ["groq", { max_completion_tokens: 50 }, { max_completion_tokens: 50 }],
+  ])("T30: %s gets the limit of %j under the name that it takes", async (vendor, given, gets) => {
+    const { body, told } = await sent(vendor, "/v1/chat/completions", {
+      ...chat,
+      max_tokens: undefined,
+      ...given,
+    });
+    const { max_tokens, max_completion_tokens } = body;
+    expect({ max_tokens, max_completion_tokens }).toEqual(gets);
+    expect(told).toEqual(["messages.reasoning_content"]);
+  });
+
+  it("T41: goes on at a vendor that wants it with it", async () => {
     const turn = { role: "assistant", content: "There.", reasoning_content: thought };
     const converted = await sent("deepseek", "/v1/messages", messages);
     expect(converted).toMatchObject({ messages: [{}, turn, {}], reported: [] });

@@ -220,6 +220,9 @@ export interface NativeField {
   readonly value: unknown;
 }
 
+/** The two names of the maximum of output tokens in chat. */
+export type MaximumField = "max_completion_tokens" | "max_tokens";
+
 export interface CanonicalRequest {
   /** The caller's protocol. */
   readonly protocol: ProtocolName;
@@ -229,7 +232,7 @@ export interface CanonicalRequest {
   readonly messages: readonly Message[];
   readonly maxOutputTokens?: number | undefined;
   /** Set by `fit` if the target's vendor uses another name than its protocol does. */
-  readonly maximumField?: "max_completion_tokens" | undefined;
+  readonly maximumField?: MaximumField | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;

@@ -1,9 +1,9 @@
 /** Chat caller, chat upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11, T47). */
 import { isObject } from "../../base/json.ts";
-import type { JsonObject } from "../canonical/request.ts";
+import type { JsonObject, MaximumField } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { objects } from "../read.ts";
+import { isSet, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
@@ -16,6 +16,7 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const copy: JsonObject = { ...body, model: upstream.model };
   const { refusedMembers = [] } = upstream;
   const notes = [...removeFilteredFields(copy), ...removeRefused(copy, refusedMembers)];
+  if (upstream.maximumField) renameMaximum(copy, upstream.maximumField);
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
   if (upstream.stream) {
     // Without it the stream reports no usage, and the gateway would bill an estimate (T47).
@@ -26,6 +27,15 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
     delete copy["stream_options"];
   }
   return { body: copy, notes };
+}
+
+/** Gives the maximum of output tokens the only name that the upstream accepts. The newer name counts if both are set (T30). */
+function renameMaximum(body: JsonObject, name: MaximumField): void {
+  const { max_completion_tokens: newer, max_tokens: older } = body;
+  const maximum = isSet(newer) ? newer : older;
+  delete body["max_completion_tokens"];
+  delete body["max_tokens"];
+  if (maximum !== undefined) body[name] = maximum;
 }
 
 function directAnswer(answer: JsonObject, model: string): JsonObject {
