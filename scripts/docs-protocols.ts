@@ -238,6 +238,8 @@ ${content()}
 
 - For models whose record says that they reason, the chat of OpenAI and Azure gets the maximum output as \`max_completion_tokens\`, because
   these models refuse \`max_tokens\`. Mistral gets it as \`max_tokens\`, because it refuses the other name. Both are so on direct routes too.
+- Gemini 2.5 Flash-Lite reasons only with a budget, and refuses to return thoughts without one. A call that asks for a summary, but names
+  no effort, gets the budget -1: the model decides.
 - A choice among allowed tools is sent to generateContent, to responses, and to the chat of OpenAI and Azure. Other vendors refuse it, so
   they are offered only the allowed tools.
 - Claude 4.1 to 4.6 refuse a temperature together with \`top_p\`. If both differ from 1, \`top_p\` is left out and reported.

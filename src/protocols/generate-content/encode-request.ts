@@ -80,6 +80,8 @@ function encodeConfig(request: CanonicalRequest, model: string): JsonObject {
   if (request.stop !== undefined) config["stopSequences"] = [...request.stop];
   if (request.outputFormat) Object.assign(config, encodeFormat(request.outputFormat, request));
   const thinking = request.reasoning ? encodeThinking(request.reasoning, model) : {};
+  if (request.protocol !== "generate_content" && refusesThoughtsAlone(thinking, model))
+    thinking["thinkingBudget"] = -1;
   if (Object.keys(thinking).length > 0) config["thinkingConfig"] = thinking;
   return config;
 }
@@ -97,6 +99,12 @@ function encodeFormat(format: OutputFormat, request: CanonicalRequest): JsonObje
     }
   }
 }
+
+/** Unlike other models, it reasons only with a budget, and without one refuses to return thoughts. */
+const refusesThoughtsAlone = (thinking: JsonObject, model: string): boolean =>
+  thinking["includeThoughts"] === true &&
+  thinking["thinkingBudget"] === undefined &&
+  model.includes("gemini-2.5-flash-lite");
 
 /** Budget and level exclude each other; the budget is more exact. */
 function encodeThinking(reasoning: Reasoning, model: string): JsonObject {
