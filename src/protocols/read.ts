@@ -25,6 +25,10 @@ export const objects = (value: unknown): WireObject[] =>
 export const nonEmpty = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
+/** Returns the number that a text writes, as some vendors do; anything else unchanged. */
+export const numberOf = (value: unknown): unknown =>
+  typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+
 /**
  * Parses a text as a JSON object, such as a stream frame's data; undefined for anything else.
  * @throws BeyondBoundsError for more than an answer may hold

@@ -6,7 +6,7 @@ import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Citation } from "../canonical/request.ts";
 import { decodeAnnotations } from "../citations.ts";
-import { list, nonEmpty, objectOf, objects } from "../read.ts";
+import { list, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { reasoningText } from "./reasoning.ts";
 import { thinkingParts } from "./response.ts";
 
@@ -80,7 +80,7 @@ function readCall(wire: WireObject): CallPiece {
   const named = objectOf(wire[isCustom ? "custom" : "function"]);
   const written = named["arguments"] ?? named["input"] ?? "";
   return {
-    index: wire["index"],
+    index: numberOf(wire["index"]),
     id: nonEmpty(wire["id"]),
     name: nonEmpty(named["name"]),
     text: typeof written === "string" ? written : exactText(written),

@@ -6,7 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { WireError } from "../codec.ts";
-import { nonEmpty, objectOf, objects } from "../read.ts";
+import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { decodeError } from "./errors.ts";
@@ -44,6 +44,8 @@ export class ChatReader {
   /** The last usage, as received. */
   #wireUsage: WireObject | undefined;
   #hasChoice = false;
+  /** True once a choice has a delta. Until then a whole message is output; later it repeats the deltas (Perplexity). */
+  #hasDelta = false;
   /** True once a choice has a finish reason. */
   #hasFinished = false;
   readonly #frames = new StreamFrames(varying);
@@ -79,10 +81,11 @@ export class ChatReader {
   }
 
   #take(event: SseEvent, chunk: WireObject): ChatChunk | AnyEvent {
-    if (event.event === "error" || chunk["error"] || chunk["object"] === "error")
+    if (event.event === "error" || chunk["error"] || chunk["object"] === "error" || isBare(chunk))
       return { type: "error", error: decodeError(200, chunk) };
     const wire = objects(chunk["choices"]);
-    const choices = wire.map(readChoice);
+    this.#hasDelta ||= wire.some(({ delta }) => isObject(delta));
+    const choices = wire.map((choice) => readChoice(choice, this.#hasDelta));
     const failed = choices.some(({ reason }) => reason === "error");
     this.#hasChoice ||= choices.length > 0;
     this.#hasFinished ||= choices.some(({ reason }) => reason !== undefined);
@@ -110,9 +113,26 @@ export class ChatReader {
   }
 }
 
-const readChoice = (choice: WireObject): ChatChoice => ({
-  index: choice["index"] ?? 0,
-  output: readOutput(objectOf(choice["delta"])),
+/** True for an error that has no member `error`: a code or a status with a message, or FastAPI's detail (T16). */
+function isBare({ choices, object, code, status, message, detail }: WireObject): boolean {
+  if (choices !== undefined || object !== undefined) return false;
+  const failed = isFailure(code) || isFailure(status);
+  return (failed && nonEmpty(message) !== undefined) || nonEmpty(detail) !== undefined;
+}
+
+/** True for an HTTP status of an error, and for a word that is not one of success or progress. */
+function isFailure(code: unknown): boolean {
+  const number = numberOf(code);
+  if (typeof number === "number") return number >= 400;
+  return (
+    nonEmpty(code) !== undefined &&
+    !/^(?:ok|success|succeeded|processing|running)$/i.test(code as string)
+  );
+}
+
+const readChoice = (choice: WireObject, hasDelta: boolean): ChatChoice => ({
+  index: numberOf(choice["index"] ?? 0),
+  output: readOutput(objectOf(hasDelta ? choice["delta"] : choice["message"])),
   reason: nonEmpty(choice["finish_reason"]),
   stopReason: choice["stop_reason"],
 });

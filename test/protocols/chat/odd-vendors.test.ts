@@ -1,0 +1,85 @@
+/** Chat streams of vendors that write the protocol oddly: no word and no call of the answer may be lost. T4 to T6, T14, T16. */
+import { describe, expect, it } from "vitest";
+import { collect } from "../../../src/protocols/canonical/collect.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { grammarFaults } from "../../support/grammar.ts";
+import { decodeFrames, framesOf, sse } from "./support.ts";
+
+const base = { id: "up1", object: "chat.completion.chunk", created: 17, model: "up" };
+const chunk = (choice: JsonObject): JsonObject => ({ ...base, choices: [choice] });
+
+function read(...chunks: (JsonObject | string)[]) {
+  const events = decodeFrames(chatCodec, framesOf(sse(...chunks)));
+  expect(grammarFaults(events)).toEqual([]);
+  return events;
+}
+const whole = (...chunks: (JsonObject | string)[]) => collect(read(...chunks));
+const call = (index: unknown, rest: JsonObject): JsonObject =>
+  chunk({ index: 0, delta: { tool_calls: [{ index, ...rest } as JsonObject] } });
+
+describe("numbers that are texts", () => {
+  it('T4: the choice of number "0" is the first', () => {
+    const { content, finish } = whole(
+      chunk({ index: "0", delta: { content: "Hi" } }),
+      chunk({ index: "0", delta: {}, finish_reason: "stop" }),
+      "[DONE]",
+    );
+    expect(content).toEqual([{ type: "text", text: "Hi" }]);
+    expect(finish.reason).toBe("stop");
+  });
+
+  it("T6: pieces of calls go to the call of their number", () => {
+    const { content } = whole(
+      call("0", { id: "a", function: { name: "x", arguments: '{"p"' } }),
+      call("1", { id: "b", function: { name: "y", arguments: '{"q"' } }),
+      call("0", { function: { arguments: ":1}" } }),
+      call("1", { function: { arguments: ":2}" } }),
+      chunk({ index: 0, delta: {}, finish_reason: "tool_calls" }),
+    );
+    expect(content).toMatchObject([
+      { name: "x", arguments: '{"p":1}' },
+      { name: "y", arguments: '{"q":2}' },
+    ]);
+  });
+});
+
+describe("a whole message in a chunk", () => {
+  const message = { role: "assistant", content: "Hi" };
+
+  it("T14: is the answer, if there was no delta", () => {
+    const { content } = whole(chunk({ index: 0, message, finish_reason: "stop" }), "[DONE]");
+    expect(content).toEqual([{ type: "text", text: "Hi" }]);
+  });
+
+  it("T14: repeats the answer, if there were deltas", () => {
+    const { content } = whole(
+      chunk({ index: 0, delta: { content: "Hi" }, message }),
+      chunk({ index: 0, message, finish_reason: "stop" }),
+    );
+    expect(content).toEqual([{ type: "text", text: "Hi" }]);
+  });
+});
+
+describe("an error without the word", () => {
+  const hi = chunk({ index: 0, delta: { content: "Hi" } });
+
+  it.each<JsonObject>([
+    { code: "InternalError", message: "boom", request_id: "r1" },
+    { detail: "boom" },
+    { status: 500, message: "boom" },
+  ])("T16: ends the stream as broken, whatever follows: %j", (error) => {
+    expect(read(hi, error, "[DONE]").at(-1)).toMatchObject({ type: "error", message: "boom" });
+  });
+
+  it.each<JsonObject>([
+    { object: "vendor.note", message: "fine", code: 1 },
+    { message: "still thinking" },
+    { status: "processing", message: "still thinking" },
+    { code: "0", message: "success" },
+    { code: 200, message: "fine" },
+    { id: "up1", choices: [], message: "fine", code: 0 },
+  ])("T16: is not seen in %j", (note) => {
+    expect(read(hi, note, "[DONE]").at(-1)).toMatchObject({ type: "finish" });
+  });
+});
