@@ -1,12 +1,16 @@
 /** Arguments of tool calls: JSON text in the canonical form, objects in messages and generateContent. */
 import { BeyondBoundsError } from "../base/answer-json.ts";
-import { exactTwinOf } from "../base/exact-numbers.ts";
+import { exactText, exactTwinOf } from "../base/exact-numbers.ts";
 import { jsonBounds } from "../base/json-scan.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { parseObject } from "./read.ts";
 
 /** True if a text means "no arguments": models write nothing or `null` for a tool without any. */
 export const isNoArguments = (text: string): boolean => ["", "null"].includes(text.trim());
+
+/** Returns the JSON text of arguments from a protocol with objects. Some vendors already write a text (T3). */
+export const argumentsText = (value: unknown): string =>
+  typeof value === "string" ? value : exactText(value ?? {});
 
 /**
  * Returns the arguments as an object. Text that is no JSON object goes under the key `arguments`, so that nothing is lost and the answer

@@ -31,6 +31,8 @@ interface OpenCall {
   readonly block: string;
   /** The arguments sent with the name; empty if they arrive in pieces. */
   readonly args: WireObject;
+  /** The arguments of a vendor that writes them as JSON text. */
+  readonly written: string | undefined;
   /** The later pieces, joined once at the call's end. */
   readonly pieces: WireObject[];
   signature: Signature | undefined;
@@ -225,7 +227,9 @@ function takeCall(
     const block = nextBlock(state);
     const id = nonEmpty(wire["id"]) ?? `${generatedIdPrefix}${state.place}_${block}`;
     events.push({ type: "tool_call_start", block, id, name: wire["name"] });
-    state.call = { block, args: objectOf(wire["args"]), pieces: [], signature };
+    const args = wire["args"];
+    const written = nonEmpty(args);
+    state.call = { block, args: objectOf(args), written, pieces: [], signature };
     state.kinds = { calls: true, hasContent: true };
   }
   if (!state.call) return events;
@@ -236,11 +240,11 @@ function takeCall(
 
 function closeCall(state: State): CanonicalEvent[] {
   if (!state.call) return [];
-  const { block, args, pieces, signature } = state.call;
+  const { block, args, written, pieces, signature } = state.call;
   state.call = undefined;
   const whole = pieces.length === 0 ? exactTwinOf(args) : joinPartials(args, pieces);
   return [
-    { type: "tool_call_delta", block, arguments: JSON.stringify(whole) },
+    { type: "tool_call_delta", block, arguments: written ?? JSON.stringify(whole) },
     { type: "tool_call_end", block, ...(signature ? { signature } : {}) },
   ];
 }

@@ -15,6 +15,7 @@ import type {
 } from "../canonical/request.ts";
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
+import { argumentsText } from "../tool-arguments.ts";
 import { skipSignature } from "./limits.ts";
 import { read, spelling, spellings } from "./names.ts";
 import { generatedIdPrefix, type OpenCalls } from "./open-calls.ts";
@@ -155,7 +156,7 @@ function decodeCall(
       : `${generatedIdPrefix}${place}`;
   const name = typeof call["name"] === "string" ? call["name"] : "";
   calls.add(id, name);
-  const json = exactText(call["args"] ?? {});
+  const json = argumentsText(call["args"]);
   return signature
     ? { type: "tool_call", id, name, arguments: json, signature }
     : { type: "tool_call", id, name, arguments: json };

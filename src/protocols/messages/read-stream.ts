@@ -104,6 +104,7 @@ export class MessagesReader {
   #take(data: WireObject, eventName: string | undefined): MessagesEvent {
     const name = typeof data["type"] === "string" ? data["type"] : (eventName ?? "");
     const { index } = data;
+    if (name === "" && data["error"]) return { type: "error", error: decodeError(502, data) };
     switch (name) {
       case "message_start":
         return this.#start(data, objectOf(data["message"]));
@@ -209,5 +210,6 @@ function readDelta(index: unknown, wire: WireObject): MessagesDelta {
 
 /** Returns the whole input in a tool call's start (T2); undefined if it arrives in pieces. */
 export function wholeInput({ input }: WireObject): string | undefined {
+  if (typeof input === "string") return nonEmpty(input);
   return isObject(input) && Object.keys(input).length > 0 ? exactText(input) : undefined;
 }

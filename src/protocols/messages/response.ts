@@ -1,5 +1,4 @@
 /** Decodes and encodes whole answers of the messages protocol. CONV-703, CONV-707, CONV-711, CONV-715, CONV-818. */
-import { exactText } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { Citation, JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
@@ -7,7 +6,7 @@ import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, lookUp } from "../read.ts";
 import { isBlank } from "../tidy.ts";
-import { argumentsObject } from "../tool-arguments.ts";
+import { argumentsObject, argumentsText } from "../tool-arguments.ts";
 import { decodeCitations, encodeCitation } from "./citations.ts";
 import { decodeThinking } from "./thinking.ts";
 import { ownSignature, unsignedMark } from "./unsigned.ts";
@@ -47,7 +46,7 @@ function decodeBlock(block: WireObject, answerId: string, index: number): Part |
     case "text":
       return citedText(text, decodeCitations(block["citations"]));
     case "tool_use": {
-      const json = exactText(input ?? {});
+      const json = argumentsText(input);
       return { type: "tool_call", ...nameOfCall(block, answerId, index), arguments: json };
     }
     case "thinking":
