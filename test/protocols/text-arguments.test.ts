@@ -1,4 +1,4 @@
-/** Vendors of messages and generateContent that write arguments as JSON text, and errors without a type. T3, T16. */
+/** Vendors of messages and generateContent that write arguments as JSON text, and errors without a type. T3. */
 import { describe, expect, it } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
@@ -44,7 +44,7 @@ describe("arguments that are JSON text", () => {
   });
 });
 
-it("T16: an error without a type breaks a stream of messages, whatever follows", () => {
+it("an error without a type breaks a stream of messages, whatever follows", () => {
   const events = streamed(
     "messages",
     { type: "message_start", message },
