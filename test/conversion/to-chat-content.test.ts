@@ -97,7 +97,7 @@ describe("the tools of a request to chat completions", () => {
         up: { parallel_tool_calls: false },
       },
       {
-        title: "CONV-209 T29: of a list of allowed tools only these are offered",
+        title: "CONV-209 T29: a vendor without allowed_tools gets only the allowed tools",
         from: "responses",
         to,
         body: {
@@ -115,19 +115,22 @@ describe("the tools of a request to chat completions", () => {
   )("%s", (_title, one) => showCase(world, one));
 });
 
-it.each(["openai", "azure"] as const)("CONV-209 T29: %s gets the list itself", (dialect) => {
-  const quirks = vendorQuirks({ id: "up", baseUrl: "https://up.example/v1", dialect });
-  const tool_choice = {
-    type: "allowed_tools",
-    mode: "auto",
-    tools: [{ type: "function", name: "look" }],
-  };
-  const body = { model: "acme/x", input: "Hi", ...toolsOf.responses, tool_choice };
-  expect(routeOf("responses", "chat", body, quirks).body["tool_choice"]).toEqual({
-    type: "allowed_tools",
-    allowed_tools: { mode: "auto", tools: chatTool },
-  });
-});
+it.each(["openai", "azure"] as const)(
+  "CONV-209 T29: %s gets allowed_tools as a list",
+  (dialect) => {
+    const quirks = vendorQuirks({ id: "up", baseUrl: "https://up.example/v1", dialect });
+    const tool_choice = {
+      type: "allowed_tools",
+      mode: "auto",
+      tools: [{ type: "function", name: "look" }],
+    };
+    const body = { model: "acme/x", input: "Hi", ...toolsOf.responses, tool_choice };
+    expect(routeOf("responses", "chat", body, quirks).body["tool_choice"]).toEqual({
+      type: "allowed_tools",
+      allowed_tools: { mode: "auto", tools: chatTool },
+    });
+  },
+);
 
 const base64Source = { type: "base64", media_type: "image/png", data: pictureData };
 const history = (...parts: Body[]): Body => ({

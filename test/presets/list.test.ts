@@ -108,7 +108,7 @@ describe("the shipped list", () => {
     expect(lacked("xai/grok-4.20-0309-non-reasoning")).toEqual([false, true, false]);
   });
 
-  it("OpenAI's o models in chat are known to take no parallel_tool_calls", () => {
+  it("marks OpenAI's o models in chat as refusing parallel_tool_calls", () => {
     const { models } = environmentCatalog({ OPENAI_API_KEY: "k" });
     const takes = (id: string) => {
       const { parameters } = models.get(id) as TextModel;
@@ -118,7 +118,7 @@ describe("the shipped list", () => {
     expect(names.filter((name) => takes(`openai/${name}`))).toEqual(["gpt-4o", "gpt-5-mini"]);
   });
 
-  it("DeepSeek is known to hold no answer to a schema, whatever the list says", () => {
+  it("marks DeepSeek's models as without structured outputs", () => {
     const { models } = environmentCatalog({ DEEPSEEK_API_KEY: "k", TOGETHER_API_KEY: "k" });
     const held = [...models.values()].flatMap((model) =>
       model.kind === "text" && model.offers[0]!.provider === "deepseek"
@@ -129,7 +129,7 @@ describe("the shipped list", () => {
     expect(new Set(held)).toEqual(new Set([false]));
   });
 
-  it("models of DeepSeek, Moonshot and Alibaba are known to refuse a forced tool call while they reason", () => {
+  it("marks models of DeepSeek, Moonshot and Alibaba as refusing a forced tool call while they reason", () => {
     const { models } = environmentCatalog({
       DEEPSEEK_API_KEY: "k",
       MOONSHOT_API_KEY: "k",
@@ -140,7 +140,7 @@ describe("the shipped list", () => {
       expect([id, together(id)]).toEqual([id, false]);
   });
 
-  it("CONV-412: Claude since 4.5 is known to hold an answer to a schema, and no earlier one", () => {
+  it("CONV-412: marks Claude models from 4.5 on as having structured outputs, and no earlier ones", () => {
     const { models } = environmentCatalog({ ANTHROPIC_API_KEY: "k" });
     const structured = [...models.values()].flatMap((model) =>
       model.kind === "text" && model.structuredOutputs === true

@@ -108,7 +108,7 @@ describe("a conversation with reasoning in it", () => {
     ["mistral", { max_completion_tokens: 50, max_tokens: 70 }, { max_tokens: 50 }],
     ["mistral", { max_completion_tokens: null, max_tokens: 70 }, { max_tokens: 70 }],
     ["groq", { max_completion_tokens: 50 }, { max_completion_tokens: 50 }],
-  ])("T30: %s gets the limit of %j under the name that it takes", async (vendor, given, gets) => {
+  ])("T30: %s gets the limit of %j as its own parameter", async (vendor, given, gets) => {
     const { body, told } = await sent(vendor, "/v1/chat/completions", {
       ...chat,
       max_tokens: undefined,
@@ -119,7 +119,7 @@ describe("a conversation with reasoning in it", () => {
     expect(told).toEqual(["messages.reasoning_content"]);
   });
 
-  it("T41: goes on at a vendor that wants it with it", async () => {
+  it("T41: is sent with reasoning to a vendor that requires it", async () => {
     const turn = { role: "assistant", content: "There.", reasoning_content: thought };
     const converted = await sent("deepseek", "/v1/messages", messages);
     expect(converted).toMatchObject({ messages: [{}, turn, {}], reported: [] });

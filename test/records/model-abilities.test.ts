@@ -283,7 +283,7 @@ describe("a part of a request that the model does not support", () => {
     ]);
   });
 
-  describe("beside a forced choice, a chat model that reasons by itself is switched off", () => {
+  describe("the reasoning of a chat model that refuses a forced tool choice while it reasons", () => {
     const choice = { tools: chatTools, tool_choice: "required" };
     const modes = ["auto", "none", "required", "named"] as const;
     const toolChoice = { modes, forcedWhileReasoning: false };
@@ -311,7 +311,7 @@ describe("a part of a request that the model does not support", () => {
       // Nothing is known of the pair, or it cannot be switched off: the vendor decides.
       [{ ...words, toolChoice: { modes } }, {}],
       [always, {}],
-    ])("by %j", (can, off) => {
+    ])("is switched off in the way of its record: %j", (can, off) => {
       expect(sent(["chat", "chat"], choice, can)).toEqual([{ ...choice, ...off }]);
       const forced = { tools, tool_choice: { type: "any" } };
       expect(sent(["messages", "chat"], forced, can)).toMatchObject([
@@ -319,7 +319,7 @@ describe("a part of a request that the model does not support", () => {
       ]);
     });
 
-    it("and what asked for it is reported", () => {
+    it("is reported as dropped if the caller asked for it", () => {
       const asked = { ...choice, reasoning_effort: "high" };
       const expected = [{ ...choice, ...thinks("disabled") }, "dropped reasoning_effort"];
       expect(sent(["chat", "chat"], asked, words)).toEqual(expected);
@@ -327,13 +327,13 @@ describe("a part of a request that the model does not support", () => {
       expect(sent(["chat", "chat"], off, words)).toEqual([{ ...choice, ...thinks("disabled") }]);
     });
 
-    it("beside a free choice it reasons", () => {
+    it("stays on if the tool choice is free", () => {
       const free = { tools: chatTools, tool_choice: "auto" };
       expect(sent(["chat", "chat"], free, words)).toEqual([free]);
     });
   });
 
-  it("an answer that has begun", () => {
+  it("a prefilled answer is refused", () => {
     const messages = [
       { role: "user", content: "hi" },
       { role: "assistant", content: "well" },
