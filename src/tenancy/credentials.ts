@@ -75,7 +75,7 @@ function readAny(carriers: CredentialCarriers): string {
   if (keys.size > 1) throw invalid("Two different API keys were sent in one request.");
   if (key.length > keyLengthMax || !visible.test(key)) {
     throw invalid(
-      "The API key has characters that no key has, such as a space: send the one that this gateway made, which begins with gw_.",
+      "The API key has characters that no key has, such as a space or a line break: send the one that this gateway made, which begins with gw_.",
     );
   }
   return key;

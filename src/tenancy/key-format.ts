@@ -7,10 +7,10 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { base62, base62OfBytes } from "./base62.ts";
 
-const scheme = "gw_live_";
+export const keyScheme = "gw_live_";
 const randomLength = 43;
 const checksumLength = 6;
-const keyLength = scheme.length + randomLength + checksumLength;
+export const keyLength = keyScheme.length + randomLength + checksumLength;
 const shape = /^gw_live_[0-9A-Za-z]{49}$/;
 
 /** The parts of a key that anyone who may see its record may see. */
@@ -27,7 +27,7 @@ function checksum(body: string): string {
 
 /** A new key from 32 random bytes. The bytes are a parameter for tests only. */
 export function generateKey(random: Uint8Array = randomBytes(32)): string {
-  const body = scheme + base62OfBytes(random, randomLength);
+  const body = keyScheme + base62OfBytes(random, randomLength);
   return body + checksum(body);
 }
 
@@ -40,5 +40,5 @@ export function parseKey(text: string): KeyHint | undefined {
   const body = text.slice(0, -checksumLength);
   const expected = Buffer.from(checksum(body));
   if (!timingSafeEqual(expected, Buffer.from(text.slice(-checksumLength)))) return undefined;
-  return { prefix: text.slice(0, scheme.length + 4), last4: text.slice(-4) };
+  return { prefix: text.slice(0, keyScheme.length + 4), last4: text.slice(-4) };
 }
