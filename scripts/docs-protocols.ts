@@ -169,6 +169,8 @@ Everything passes, including fields that the gateway does not know. These are th
   because the vendor would then bill another price than the call is charged. The operator sets them for all calls of a provider with
   \`request.add\`.
 - A chat stream is asked for its usage. The caller sees it only if the caller asked for it.
+- Token counts of an answer that cannot be true (negative, fractions, above a thousand million) are replaced by the
+  estimate that the call is charged by.
 - A field that the model does not support (\`parameters\` in the configuration) is dropped and reported.
 - Claude Code's billing line (\`x-anthropic-billing-header\`) is left out if the model has another vendor's name, such as Kimi.
 - Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.

@@ -171,11 +171,13 @@ export interface DirectCodec {
   isInProgress?(answer: JsonObject): boolean;
   /** Returns the usage of a whole answer; undefined if it reports none (T48). */
   usage(answer: JsonObject): Usage | undefined;
+  /** True if a reported count of the answer cannot be one; its `usage` may then be undefined (T51). */
+  misreportsUsage(answer: JsonObject): boolean;
   /** Returns the text of a whole answer, for an estimate if usage is missing. */
   text(answer: JsonObject): string;
   /** Returns the answer with the canonical model id. May change `answer`. */
   answer(answer: JsonObject, model: string): JsonObject;
-  /** Returns an answer that reports no usage with the billed usage added. */
+  /** Returns an answer that reports no usage, or a false one, with the billed usage. */
   withUsage(answer: JsonObject, usage: Usage): JsonObject;
   /** Returns the stream of a whole answer, with everything that only this protocol has, and its end marker (T14). */
   framesOf(answer: JsonObject, context: AnswerContext): SseEvent[];
@@ -210,7 +212,7 @@ export interface StreamTap {
   end?(): readonly SseEvent[];
   /**
    * Returns the frames held back, with the protocol's end marker added if the upstream omitted it (STREAM-04). `usage` is the billed usage:
-   * a converted stream reports it if the upstream reported none.
+   * a converted stream reports it if the upstream reported none, and a direct one instead of counts that cannot be true (T51).
    */
   release(usage?: Usage): readonly SseEvent[];
   /** Returns the frames that report a broken stream to the caller, in the protocol's own way (T16). */

@@ -11,6 +11,7 @@ import type { WireError } from "./codec.ts";
 import { jsonCharacters } from "./count-text.ts";
 import { withDropped } from "./dropped-params.ts";
 import { removeFilteredFields } from "./filter.ts";
+import { hasFalseCount } from "./reported-usage.ts";
 import type { Route } from "./route.ts";
 import { compileCheck, nullable, oneOf } from "./wire-check.ts";
 
@@ -79,8 +80,11 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     usage: (answer) => usageOf(answer["usage"]),
     // The answer has no text: without usage, it is billed by its input.
     text: () => "",
-    answer(answer, droppedParams) {
+    answer(answer, droppedParams, { inputTokens }) {
       answer["model"] = model;
+      const { usage } = answer;
+      if (hasFalseCount(usage, ["prompt_tokens"]) && usageOf(usage) === undefined)
+        answer["usage"] = { prompt_tokens: inputTokens, total_tokens: inputTokens };
       return withDropped(answer, droppedParams);
     },
     tap: noStream,

@@ -131,11 +131,14 @@ export class DirectRoute implements Route {
 
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const { caller, model } = this.#facts;
+    const { direct } = caller;
     // Vendors report usage in a stream only on request. If a whole answer was requested but streamed, the billed usage is inserted.
     const exact = exactTwinOf(answer);
-    const whole =
-      answer === this.#answerWithoutUsage ? caller.direct.withUsage(exact, usage) : exact;
-    return withDropped(caller.direct.answer(whole, model), droppedParams);
+    const isReplaced =
+      answer === this.#answerWithoutUsage ||
+      (direct.misreportsUsage(answer) && direct.usage(answer) === undefined);
+    const whole = isReplaced ? direct.withUsage(exact, usage) : exact;
+    return withDropped(direct.answer(whole, model), droppedParams);
   }
 
   tap(): StreamTap {

@@ -1,5 +1,6 @@
 /** Unusual pieces of requests and answers: ends without a beginning, empty texts, missing members. CONV. */
 import { describe, expect, it } from "vitest";
+import { noUsage } from "../../src/base/usage.ts";
 import type { WireObject } from "../../src/base/json.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
@@ -212,16 +213,18 @@ const streamOf = (protocol: ProtocolName, ...data: WireObject[]) =>
     ),
   );
 
-it.each([-5, 0.5, 1e300, "5"])(
-  "T51: %j is not accepted as a count, in Converse and embeddings",
-  (count) => {
-    const usage = { inputTokens: count, outputTokens: 5 };
-    expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
-    const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
-    expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
-    expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
-  },
-);
+it.each([-5, 0.5, 1e300, "5"])("T51: %j is no count, of an embedding neither", (count) => {
+  const usage = { inputTokens: count, outputTokens: 5 };
+  expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
+  const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
+  expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
+  expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
+  const told = route.answer({ usage: { prompt_tokens: count } }, [], {
+    ...noUsage,
+    inputTokens: 4,
+  });
+  expect(told["usage"]).toEqual({ prompt_tokens: 4, total_tokens: 4 });
+});
 
 describe("calls without ids", () => {
   const calls = [{ name: "look" }, { name: "look", id: null, call_id: null }, { name: null }];

@@ -9,7 +9,7 @@ import { answerText, readFacts } from "./facts.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
-import { normaliseUsage, readUsage, writeUsage } from "./usage.ts";
+import { misreports, normaliseUsage, readUsage, writeUsage } from "./usage.ts";
 import { checkChatRequest } from "./wire.ts";
 
 function directRequest(body: JsonObject, upstream: UpstreamAddress) {
@@ -58,6 +58,7 @@ export const chatDirect: DirectCodec = {
   request: directRequest,
   failure,
   usage: (answer) => readUsage(answer["usage"]),
+  misreportsUsage: (answer) => misreports(answer["usage"]),
   text: answerText,
   answer: directAnswer,
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),

@@ -11,7 +11,7 @@ import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.t
 import { ReportedUsage } from "../reported-usage.ts";
 import { decodeError } from "./errors.ts";
 import { readOutput, type Output } from "./output.ts";
-import { readUsage } from "./usage.ts";
+import { misreports, readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
 
 export interface ChatChunk {
@@ -43,6 +43,8 @@ export class ChatReader {
   readonly #reported = new ReportedUsage();
   /** The last usage, as received. */
   #wireUsage: WireObject | undefined;
+  /** True if the last usage has counts that cannot be true (T51). */
+  misreports = false;
   #hasChoice = false;
   /** True once a choice has a delta. Until then a whole message is output; later it repeats the deltas (Perplexity). */
   #hasDelta = false;
@@ -104,6 +106,7 @@ export class ChatReader {
     const wire = chunk["usage"] ?? objectOf(chunk["x_groq"])["usage"] ?? choice?.["usage"];
     if (!isObject(wire)) return false;
     const usage = readUsage(wire);
+    this.misreports = usage === undefined && misreports(wire);
     if (usage) {
       // A frame without choices carries the usage of the whole answer.
       this.#reported.take(usage, this.#hasFinished || choice === undefined);

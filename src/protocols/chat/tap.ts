@@ -6,6 +6,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
@@ -13,7 +14,7 @@ import { errorChunk } from "./errors.ts";
 import { outputTexts } from "./output.ts";
 import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { createRewrite, type Rewrite } from "./rewrite.ts";
-import { normaliseUsage } from "./usage.ts";
+import { normaliseUsage, writeUsage } from "./usage.ts";
 
 /** The fields that are the same on every chunk. */
 interface ChunkFields {
@@ -88,7 +89,7 @@ export class ChatTap extends DirectTap {
     this.ended = this.#finished.size >= this.#answers;
   }
 
-  protected ending(): readonly SseEvent[] {
+  protected ending(billed: Usage | undefined): readonly SseEvent[] {
     const frames = this.held;
     if (this.#finished.size === 0) {
       // The upstream sent only its end marker; clients wait for a finish reason (STREAM-04).
@@ -97,13 +98,20 @@ export class ChatTap extends DirectTap {
       const usage = this.#wantsUsage ? { usage: null } : {};
       frames.push({ data: JSON.stringify({ ...this.#fields, choices, ...usage }) });
     }
-    if (this.#wantsUsage && this.#reader.wireUsage) {
-      const usage = normaliseUsage(this.#reader.wireUsage);
+    const usage = this.#wantsUsage ? this.#usageToTell(billed) : undefined;
+    if (usage !== undefined) {
       const chunk = this.#usageChunk ?? { ...this.#fields, choices: [] };
       frames.push({ data: JSON.stringify({ ...chunk, model: this.#model, usage }) });
     }
     frames.push(endMarker);
     return frames;
+  }
+
+  /** The reported usage, or the billed one if the reported counts cannot be true (T51); undefined if there is none. */
+  #usageToTell(billed: Usage | undefined): JsonObject | undefined {
+    const { wireUsage, misreports } = this.#reader;
+    if (misreports && billed !== undefined) return writeUsage(billed);
+    return wireUsage && normaliseUsage(wireUsage);
   }
 
   protected failure(error: GatewayError): readonly SseEvent[] {

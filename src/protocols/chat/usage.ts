@@ -7,6 +7,7 @@ import { reportedCount, withMediaCounts, type Usage } from "../../base/usage.ts"
 import type { JsonObject } from "../canonical/request.ts";
 import { completeFromTotal } from "../complete-from-total.ts";
 import { member, objectOf } from "../read.ts";
+import { hasFalseCount } from "../reported-usage.ts";
 import { reportedSearches, withSearches } from "../web-searches.ts";
 
 type Count = number | undefined;
@@ -61,6 +62,10 @@ export function readUsage(value: unknown): Usage | undefined {
   });
   return withSearches(detailed, reportedSearches(value));
 }
+
+/** True if a reported side cannot be a count (T51). */
+export const misreports = (usage: unknown): boolean =>
+  hasFalseCount(usage, ["prompt_tokens", "completion_tokens"]);
 
 interface Parts {
   readonly cacheRead: number;

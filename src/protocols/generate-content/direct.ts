@@ -20,7 +20,7 @@ import { answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
 import { dropDuplicateSpellings } from "./duplicate-spellings.ts";
-import { decodeUsage, encodeUsage } from "./usage.ts";
+import { decodeUsage, encodeUsage, misreports } from "./usage.ts";
 
 function facts(given: JsonObject): CallFacts {
   const body = withLists(given);
@@ -119,6 +119,7 @@ export const direct: DirectCodec = {
       decodeUsage(wire["usageMetadata"]),
       new Set(groundingQueries(wire["candidates"])).size,
     ),
+  misreportsUsage: (wire) => misreports(wire["usageMetadata"]),
   text: answerText,
   answer: (wire, model) => Object.assign(wire, { modelVersion: model }),
   withUsage: (wire, usage) => ({ ...wire, usageMetadata: encodeUsage(usage) }),

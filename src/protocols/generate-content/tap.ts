@@ -7,14 +7,18 @@ import type { GatewayError } from "../../base/errors.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
+import { parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { errorFrame } from "./errors.ts";
 import { GenerateReader, partText } from "./read-stream.ts";
+import { decodeUsage, encodeUsage, misreports } from "./usage.ts";
 
 export class GenerateTap extends DirectTap {
   readonly #reader = new GenerateReader();
   /** The canonical model id as JSON text. */
   readonly #model: string;
+  /** True if counts that cannot be true were removed from a frame (T51). */
+  #misreports = false;
 
   constructor(model: string) {
     super();
@@ -40,7 +44,16 @@ export class GenerateTap extends DirectTap {
     }
     this.ended = this.#reader.ended;
     // No `event:` line: the vendor's SDK skips frames that have one.
-    return this.#holdOrPass({ data: withModel(event.data, read.data, this.#model) }, hasText);
+    return this.#holdOrPass({ data: this.#rewrite(event.data, read.data) }, hasText);
+  }
+
+  /** Sets the model, and removes counts that cannot be true: the ending has the billed ones (T51). */
+  #rewrite(text: string, data: WireObject): string {
+    const { usageMetadata } = data;
+    if (!misreports(usageMetadata) || decodeUsage(usageMetadata) !== undefined)
+      return withModel(text, data, this.#model);
+    this.#misreports = true;
+    return encodedWithModel({ ...exactTwinOf(data), usageMetadata: undefined }, this.#model);
   }
 
   /** Holds back frames after the end. If more text follows, the end was not final; a frame with only usage belongs to the end. */
@@ -54,8 +67,12 @@ export class GenerateTap extends DirectTap {
     return this.ended ? free : [...free, frame];
   }
 
-  protected ending(): readonly SseEvent[] {
-    return this.held;
+  protected ending(billed: Usage | undefined): readonly SseEvent[] {
+    const last = this.held.at(-1);
+    if (!this.#misreports || this.usage || !billed || !last) return this.held;
+    const frame = exactTwinOf(parseObject(last.data) ?? {});
+    const data = JSON.stringify({ ...frame, usageMetadata: encodeUsage(billed) });
+    return [...this.held.slice(0, -1), { data }];
   }
 
   protected failure(error: GatewayError): readonly SseEvent[] {
@@ -78,5 +95,8 @@ function withModel(text: string, data: WireObject, model: string): string {
     const match = modelMember.exec(text);
     if (match) return `${text.slice(0, at)}"modelVersion":${model}${match[1]!}`;
   }
-  return JSON.stringify({ ...exactTwinOf(data), modelVersion: JSON.parse(model) as string });
+  return encodedWithModel(exactTwinOf(data), model);
 }
+
+const encodedWithModel = (data: WireObject, model: string): string =>
+  JSON.stringify({ ...data, modelVersion: JSON.parse(model) as string });

@@ -3,6 +3,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { objects } from "../read.ts";
+import { hasFalseCount } from "../reported-usage.ts";
 
 const countFields = [
   "promptTokenCount",
@@ -58,6 +59,9 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     imageOutputTokens: modalityTokens(wire["candidatesTokensDetails"], "IMAGE"),
   });
 }
+
+/** True if a reported count cannot be one (T51). */
+export const misreports = (usage: unknown): boolean => hasFalseCount(usage, countFields);
 
 const modalityTokens = (wire: unknown, modality: string): unknown =>
   objects(wire).find((detail) => detail["modality"] === modality)?.["tokenCount"];

@@ -18,7 +18,7 @@ import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { validate } from "./request.ts";
 import { MessagesTap } from "./tap.ts";
 import { removeUnsigned } from "./unsigned.ts";
-import { decodeUsage, encodeUsage } from "./usage.ts";
+import { decodeUsage, encodeUsage, misreports } from "./usage.ts";
 
 function facts(body: JsonObject): CallFacts {
   const input = { characters: 0, media: 0 };
@@ -105,6 +105,7 @@ export const direct: DirectCodec = {
   request,
   failure,
   usage: (wire) => decodeUsage(wire["usage"]),
+  misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
   answer: (wire, model) => Object.assign(wire, { model }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),

@@ -5,13 +5,15 @@
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import type { Usage } from "../../base/usage.ts";
+import { tokenCount, type Usage } from "../../base/usage.ts";
+import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
 import { MessagesReader, wholeInput } from "./read-stream.ts";
+import { encodeUsage, misreports } from "./usage.ts";
 
 export class MessagesTap extends DirectTap {
   readonly #reader = new MessagesReader();
@@ -65,9 +67,16 @@ export class MessagesTap extends DirectTap {
   /** Returns the start with the canonical model, and with the estimate if it reports no input. */
   #start(data: WireObject, message: WireObject, reportsUsage: boolean): SseEvent {
     const reported = objectOf(message["usage"]);
-    const usage = reportsUsage
-      ? reported
-      : { output_tokens: 0, ...reported, input_tokens: this.#options.inputEstimate };
+    const isFalse = misreports(reported);
+    const usage =
+      reportsUsage && !isFalse
+        ? reported
+        : {
+            output_tokens: 0,
+            ...reported,
+            ...(isFalse && { output_tokens: tokenCount(reported["output_tokens"]) }),
+            input_tokens: this.#options.inputEstimate,
+          };
     const changed = { ...data, message: { ...message, model: this.#options.model, usage } };
     return { event: "message_start", data: JSON.stringify(changed) };
   }
@@ -89,11 +98,13 @@ export class MessagesTap extends DirectTap {
     const { ending, wireUsage, usage } = this.#reader;
     // If the upstream reported no usage, the caller gets the billed output count (T44).
     const missingUsage = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
+    const isFalse = usage === undefined && billed !== undefined && misreports(wireUsage);
+    const trueUsage = isFalse ? encodeUsage(billed, "messages") : undefined;
     if (!this.held.some(({ event }) => event === "message_delta")) {
-      const finalUsage = { output_tokens: 0, ...wireUsage, ...missingUsage };
+      const finalUsage = { output_tokens: 0, ...wireUsage, ...missingUsage, ...trueUsage };
       frames.push(frame("message_delta", { delta: ending, usage: finalUsage }));
     }
-    frames.push(...this.held.map((frame) => withUsage(frame, missingUsage)));
+    frames.push(...this.held.map((frame) => withUsage(frame, missingUsage, trueUsage)));
     if (!this.held.some(({ event }) => event === "message_stop")) {
       frames.push(frame("message_stop", {}));
     }
@@ -106,10 +117,15 @@ export class MessagesTap extends DirectTap {
   }
 }
 
-/** Adds the usage to a `message_delta` without one: every client reads it there. */
-function withUsage(frame: SseEvent, usage: { readonly output_tokens?: number }): SseEvent {
+/** Adds the usage to a `message_delta` without one: every client reads it there. `trueUsage` replaces one that cannot be true (T51). */
+function withUsage(
+  frame: SseEvent,
+  usage: { readonly output_tokens?: number },
+  trueUsage: JsonObject | undefined,
+): SseEvent {
   if (frame.event !== "message_delta" || usage.output_tokens === undefined) return frame;
   const data = parseObject(frame.data);
-  if (data === undefined || isObject(data["usage"])) return frame;
-  return { event: frame.event, data: JSON.stringify({ ...data, usage }) };
+  if (data === undefined || (isObject(data["usage"]) && !trueUsage)) return frame;
+  const told = { ...objectOf(data["usage"]), ...(trueUsage ?? usage) };
+  return { event: frame.event, data: JSON.stringify({ ...data, usage: told }) };
 }

@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
+import { hasFalseCount } from "../reported-usage.ts";
 import { reportedSearches, withSearches } from "../web-searches.ts";
 
 const inputFields = [
@@ -45,6 +46,10 @@ export function decodeUsage(wire: unknown): Usage | undefined {
     reportedSearches(wire),
   );
 }
+
+/** True if a reported side cannot be a count (T51). */
+export const misreports = (usage: unknown): boolean =>
+  hasFalseCount(usage, ["input_tokens", "output_tokens"]);
 
 function oneUsage(wire: WireObject): Usage {
   const creation = isObject(wire["cache_creation"]) ? wire["cache_creation"] : {};

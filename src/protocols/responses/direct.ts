@@ -16,7 +16,7 @@ import { answerText, readFacts } from "./facts.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { completeResponse } from "./response-object.ts";
 import { ResponsesTap } from "./tap.ts";
-import { readUsage, writeUsage } from "./usage.ts";
+import { misreports, readUsage, writeUsage } from "./usage.ts";
 import { checkResponsesRequest } from "./wire.ts";
 
 function directRequest(body: JsonObject, upstream: RequestAddress) {
@@ -86,6 +86,7 @@ export const responsesDirect: DirectCodec = {
       withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
       answer["tool_usage"],
     ),
+  misreportsUsage: (answer) => misreports(answer["usage"]),
   text: answerText,
   answer(answer, model) {
     completeResponse(answer, model);

@@ -13,6 +13,7 @@ import { errorEvent, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
 import { ResponsesReader, type ResponseEvent } from "./read-stream.ts";
 import { completeResponse } from "./response-object.ts";
+import { misreports, writeUsage } from "./usage.ts";
 
 /** The tap of one stream. The gateway itself writes the end marker, after the terminal event. */
 export class ResponsesTap extends DirectTap {
@@ -21,6 +22,8 @@ export class ResponsesTap extends DirectTap {
   readonly continuesAfterDisconnect: boolean;
   /** The response object of the stream's first event. */
   #response: JsonObject | undefined;
+  /** The terminal event. */
+  #last: Pick<ResponseEvent, "name" | "frame" | "response"> | undefined;
   #hasFailed = false;
 
   constructor({ model, request }: Pick<TapOptions, "model" | "request">) {
@@ -52,13 +55,20 @@ export class ResponsesTap extends DirectTap {
     }
     this.ended = true;
     this.held = [sent];
+    this.#last = { name, frame, response };
     this.#hasFailed = name === "response.failed";
     if (this.#hasFailed) this.error ??= error;
     if (this.text === "") this.log.add(answerText(response));
     return none;
   }
 
-  protected ending(): readonly SseEvent[] {
+  /** Counts that cannot be true are replaced by the billed ones (T51). */
+  protected ending(billed?: Usage): readonly SseEvent[] {
+    if (billed !== undefined && this.#last && misreports(this.#last.response["usage"])) {
+      const { name, frame, response } = this.#last;
+      response["usage"] = writeUsage(billed);
+      this.held = [{ event: name, data: JSON.stringify(frame) }];
+    }
     return [...this.held, endMarker];
   }
 

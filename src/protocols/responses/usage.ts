@@ -4,6 +4,7 @@ import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { completeFromTotal } from "../complete-from-total.ts";
 import { objectOf } from "../read.ts";
+import { hasFalseCount } from "../reported-usage.ts";
 
 /** Reads a `usage` object; undefined if it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
@@ -27,6 +28,10 @@ export function readUsage(value: unknown): Usage | undefined {
     reasoningTokens: Math.min(reasoning, whole.output),
   };
 }
+
+/** True if a reported side cannot be a count (T51). */
+export const misreports = (usage: unknown): boolean =>
+  hasFalseCount(usage, ["input_tokens", "output_tokens"]);
 
 /** Encodes canonical usage in the protocol's names (CONV-802, CONV-806, CONV-810, CONV-814; RESP-53). */
 export function writeUsage(usage: Usage): JsonObject {
