@@ -11,7 +11,7 @@ import { lacks, type Context } from "./fit-context.ts";
 import type { Fitting } from "./fit-fields.ts";
 import { fitMedia } from "./fit-media.ts";
 import { newMergeBudget, objectRoot } from "./object-root.ts";
-import { refusalOf } from "./losses.ts";
+import { refusalOf } from "./loss-refusal.ts";
 import { withItems } from "./open-lists.ts";
 
 type SignedPart = Extract<Part, { type: "reasoning" | "tool_call" }>;
@@ -85,8 +85,8 @@ const isEnforceable = (parameters: JsonObject | undefined, { target, request }: 
   target.limits.canEnforce?.(parameters) !== false;
 
 const whyNoRoot = {
-  no_object: "whose arguments are no object",
-  too_large: "whose schema is too large to be merged into one object",
+  no_object: "must describe an object",
+  too_large: "is too large to be merged into one object",
 };
 
 /**
@@ -98,7 +98,11 @@ function fitParameters(tool: string, parameters: JsonObject, context: Context): 
   const param = names.tools ?? "tools";
   const root = objectRoot(parameters, context.bounds);
   if (typeof root === "string")
-    throw refusalOf(protocol, param, { what: `${tool}, ${whyNoRoot[root]},` });
+    throw refusalOf(
+      protocol,
+      { param },
+      { what: `the schema of ${tool}'s arguments ${whyNoRoot[root]}`, remedy: "Change it" },
+    );
   const { schema, lost } = root;
   if (lost.length > 0) {
     const why = `upstreams take one object of arguments: what it may be by ${lost.join(" or ")} was merged`;

@@ -6,7 +6,8 @@ import type { MediaPart, MediaSource, Message, Part } from "./canonical/request.
 import { modalityOf } from "./fit-abilities.ts";
 import { lacks, type Context } from "./fit-context.ts";
 import type { FitTarget } from "./fit-fields.ts";
-import { refusalOf, type Loss } from "./losses.ts";
+import { refusalOf } from "./loss-refusal.ts";
+import type { Loss } from "./losses.ts";
 import { documentParts } from "./text-documents.ts";
 
 /** Returns the parts that the target gets for a media part; several for a text document. @throws GatewayError `unsupported_content` */
@@ -26,7 +27,7 @@ export function fitMedia(
     return said.flatMap((one) => (one.type === "media" ? fitMedia(one, { role }, context) : [one]));
   }
   if (rule === "carried") return [fitDetail(part, context)];
-  if (rule.class === "refused") throw refusalOf(context.request.protocol, param, rule);
+  if (rule.class === "refused") throw refusalOf(context.request.protocol, { param }, rule);
   context.note(param, "dropped", `${rule.what}, dropped`);
   return [];
 }
@@ -69,7 +70,11 @@ function sourceRule(
     const what = `the upstream cannot read ${media} content by this address; send it as base64`;
     return { class: "dropped", what };
   }
-  return { class: "refused", what: `${media} content at this address (send it as base64)` };
+  return {
+    class: "refused",
+    what: `${media} content at this address`,
+    remedy: "Send it as base64",
+  };
 }
 
 /** The requirement rows speak of PDF; a document of unknown type counts as one (CONV-606). */

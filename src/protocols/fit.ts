@@ -29,7 +29,8 @@ import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { capOutputTokens, fitValues } from "./fit-values.ts";
 import type { DroppableField } from "./limits.ts";
-import { lossOf, refusalOf } from "./losses.ts";
+import { refusalOf } from "./loss-refusal.ts";
+import { lossOf } from "./losses.ts";
 import { isEmptyList } from "./read.ts";
 
 /**
@@ -64,7 +65,7 @@ function dropNativeFields({ protocol, native }: CanonicalRequest): Note[] {
   const unsupportedFields = native.filter(({ value }) => !isEmptyList(value));
   for (const field of unsupportedFields) {
     const loss = lossOf(protocol, field);
-    if (loss.class === "refused") throw refusalOf(protocol, field.param, loss);
+    if (loss.class === "refused") throw refusalOf(protocol, field, loss);
   }
   const detail = "only its own protocol knows it, dropped in conversion";
   return groupByPath(unsupportedFields.map(({ param }) => param)).map((param) => ({
@@ -98,9 +99,11 @@ function fitAllowed(fitting: Fitting): void {
     return;
   }
   if (choice.mode === "required")
-    throw refusalOf(request.protocol, names.toolChoice ?? "tool_choice", {
-      what: "a call of tools not offered",
-    });
+    throw refusalOf(
+      request.protocol,
+      { param: names.toolChoice ?? "tool_choice" },
+      { what: "it requires a call, and none of the tools that it allows is in the list of tools" },
+    );
   fitting.note("toolChoice", "rewritten", "none of the tools it allows is offered: none is called");
   fitting.request = { ...request, toolChoice: { type: "none" } };
 }
@@ -114,9 +117,11 @@ function fitForbidden(fitting: Fitting): void {
   if (target.limits.forbidsTools !== false || request.toolChoice?.type !== "none") return;
   const isCall = ({ type }: Part): boolean => type === "tool_call";
   if (request.messages.some(({ content }) => content.some(isCall)))
-    throw refusalOf(request.protocol, request.names.toolChoice ?? "tool_choice", {
-      what: "that no tool is called, in a conversation with calls,",
-    });
+    throw refusalOf(
+      request.protocol,
+      { param: request.names.toolChoice ?? "tool_choice" },
+      { what: "it forbids calls, and the conversation has earlier ones" },
+    );
   fitting.request = { ...request, tools: undefined, toolChoice: undefined };
 }
 

@@ -5,7 +5,6 @@
  * Unknown fields are dropped (docs/protocols.md), unknown content is refused. CONV-101 to CONV-113, RESP-25 to RESP-31; trap T33.
  */
 import { inCamelCase } from "../base/casing.ts";
-import { GatewayError } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { NativeField, ProtocolName } from "./canonical/request.ts";
 
@@ -44,9 +43,9 @@ const emptyNamespace = dropped("a namespace without tools that other protocols h
 const toolDetail = dropped("how a tool is offered, not the tool itself");
 const record = dropped("record of a step; its result is elsewhere in the conversation");
 
-const content = refused("content that other protocols cannot carry");
+const content = refused("content of a kind that other protocols do not have");
 const earlierStep = refused(
-  "an earlier step of the conversation that other protocols cannot carry",
+  "an earlier step of the conversation, of a kind that other protocols do not have",
 );
 const files = refused("files that are kept at the vendor");
 const servers = refused("servers that only this vendor's own service calls");
@@ -244,29 +243,6 @@ export function lossOf(protocol: ProtocolName, { param, value }: NativeField): L
     (kind === undefined ? undefined : table.get(`${place}:${kind}`)) ?? table.get(place) ?? unknown
   );
 }
-
-/** Returns the error for a refused field: `unsupported_content` in the conversation, otherwise `unsupported_parameter`. */
-export function refusalOf(
-  protocol: ProtocolName,
-  param: string,
-  { what, remedy = "Leave it out" }: Pick<Loss, "what" | "remedy">,
-): GatewayError {
-  const code = /^(?:messages|input|contents|system)/.test(param)
-    ? "unsupported_content"
-    : "unsupported_parameter";
-  return new GatewayError(
-    code,
-    `${param}: ${what} cannot be converted for this model's provider. ${remedy}, or choose a model whose provider speaks ${titles[protocol]}.`,
-    { param },
-  );
-}
-
-const titles: Readonly<Record<ProtocolName, string>> = {
-  chat: "chat completions",
-  responses: "the responses protocol",
-  messages: "the messages protocol",
-  generate_content: "generateContent",
-};
 
 /** A field's path without indexes; Google's callers may use either spelling. */
 function placeOf(protocol: ProtocolName, param: string): string {

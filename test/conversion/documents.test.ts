@@ -94,7 +94,9 @@ describe("a text document", () => {
   it.each(["chat", "responses", "generate_content"] as const)(
     "CONV-426: makes a request from %s to messages fail, like any file",
     (from) => {
-      expect(() => routeOf(from, "messages", asked[from])).toThrow(/file content cannot be/);
+      expect(() => routeOf(from, "messages", asked[from])).toThrow(
+        /cannot be converted .*: file content\./,
+      );
     },
   );
 
@@ -104,7 +106,9 @@ describe("a text document", () => {
     ["in another encoding than UTF-8", dataUrl("text/plain", "/9j/4A==")],
   ])("does not include a file %s, which is refused", (_what, fileData) => {
     const body = ask({ type: "file", file: { filename: "a", file_data: fileData } });
-    expect(() => routeOf("chat", "generate_content", body)).toThrow(/file content cannot be/);
+    expect(() => routeOf("chat", "generate_content", body)).toThrow(
+      /cannot be converted .*: file content\./,
+    );
   });
 
   it("T27: stays within the result of a tool", () => {
@@ -157,7 +161,7 @@ it.each([
     for (const to of ["chat", "responses", "messages"] as const)
       expect(() =>
         routeOf("generate_content", to, { contents: [{ role: "user", parts }] }),
-      ).toThrow(/^contents\.parts\.fileData: video content cannot be/);
+      ).toThrow(/^contents\.parts\.fileData cannot be converted .*: video content/);
   },
 );
 
@@ -223,7 +227,7 @@ describe("a document of several parts", () => {
   it("is refused or reported if it contains parts that no other protocol has", () => {
     const unknown = ofParts([...pieces, { type: "riddle", text: "?" }]);
     expect(() => routeOf("messages", "chat", ask(unknown))).toThrow(
-      /^messages\[0\]\.content\[0\]\.source\.content\[2\]: content that other protocols/,
+      /^messages\[0\]\.content\[0\]\.source\.content\[2\] \(riddle\) cannot be converted .*: content of a kind/,
     );
     expect(() => routeOf("messages", "chat", ask(ofParts(undefined)))).toThrow(/cannot be/);
     const cited = { ...found, citations: { enabled: true } };

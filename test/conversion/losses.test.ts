@@ -67,6 +67,35 @@ describe("each row of the table of losses", () => {
 });
 
 it.each([
+  ["responses", { input: [{ type: "hologram" }] }, "input[0] (hologram)"],
+  ["responses", { tools: [{ type: "file_search" }] }, "tools[0] (file_search)"],
+  [
+    "messages",
+    { messages: [{ role: "user", content: [{ type: "hologram" }] }] },
+    "messages[0].content[0] (hologram)",
+  ],
+  [
+    "chat",
+    { messages: [{ role: "user", content: [{ type: "hologram" }] }] },
+    "messages[0].content[0] (hologram)",
+  ],
+  ["chat", { tool_choice: { type: "new tool\n" } }, "tool_choice"],
+  [
+    "generate_content",
+    { contents: [{ parts: [{ hologram: {} }] }] },
+    "contents[0].parts[0] (hologram)",
+  ],
+] as const)(
+  "T33: %s with %j: the error names the kind first, then the reason",
+  (from, extra, name) => {
+    const to = from === "messages" ? "chat" : "messages";
+    const error = thrownBy(() => convert(from, to, extra)) as GatewayError;
+    expect(error.message.split(" cannot be converted for this model's provider: ")[0]).toBe(name);
+    expect(error.message).toMatch(/\. Leave it out, or choose a model whose provider speaks /);
+  },
+);
+
+it.each([
   ["chat", "tool_choice.allowed_tools.tools"],
   ["responses", "tool_choice.tools"],
 ] as const)("T29: %s names the empty list of a required tool call in the error", (from, list) => {
@@ -74,7 +103,7 @@ it.each([
   const error = thrownBy(() => convert(from, "messages", extra)) as GatewayError;
   expect(error.param).toBe("tool_choice");
   expect(error.message).toContain(
-    `tool_choice: a required tool call while ${list} is empty cannot be converted`,
+    `cannot be converted for this model's provider: a required tool call while ${list} is empty.`,
   );
   expect(error.message).toContain('Name tools in it, set its mode to "auto", or choose');
 });
