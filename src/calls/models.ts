@@ -35,7 +35,7 @@ function renderModel(catalog: Catalog, callable: CallableModel, name: string) {
     context_length: isMediaModel(callable) ? 0 : callable.model.contextLength,
     ...modalities(model),
     endpoints: model.endpoints,
-    supported_parameters: parametersOf(callable),
+    supported_parameters: parametersOf(callable, catalog),
     pricing: pricingOf(callable),
     providers: [...new Set(offers.map((offer) => offer.provider))].map((id) => ({
       id,

@@ -6,18 +6,31 @@ import {
   isSpelledIn,
   modelAt,
   supportedParameters,
+  type Catalog,
   type ParameterDomain,
   type TextOffer,
 } from "../catalog/index.ts";
 import { pricedParameters } from "../media/index.ts";
 import { canonicalNames, upstreamCodecs } from "../protocols/index.ts";
 import { isMediaModel, type CallableModel } from "../routing/index.ts";
+import { parametersDropped } from "../upstream/index.ts";
 
-/** The domains of the parameters that at least one offer carries; for a media model, the priced parameters of its family. */
-export function parametersOf(callable: CallableModel): Record<string, ParameterDomain> {
+/** The domains of the parameters that at least one offer carries; for a media model, of the priced parameters of its family. */
+export function parametersOf(
+  callable: CallableModel,
+  { providers }: Pick<Catalog, "providers">,
+): Record<string, ParameterDomain> {
   if (isMediaModel(callable)) {
-    const prices = callable.offers.map(({ price }) => price);
-    return pricedParameters(callable.model.family, prices);
+    const { model, offers } = callable;
+    const parameters = pricedParameters(
+      model.family,
+      offers.map(({ price }) => price),
+    );
+    const dropped = offers.map(({ provider, upstreamModel }) =>
+      parametersDropped(providers.get(provider)!.dialect, model, upstreamModel),
+    );
+    const isCarried = (name: string) => dropped.some((names) => !names.has(name));
+    return Object.fromEntries(Object.entries(parameters).filter(([name]) => isCarried(name)));
   }
   const { model, offers } = callable;
   if (model.kind === "embedding") return supportedParameters(model);

@@ -10,6 +10,7 @@ const catalog = catalogIn(
     "providers:",
     providerRow("first"),
     providerRow("second"),
+    "  - { id: scope, dialect: dashscope, base_url: https://scope.example/api/v1, api_key: secret }",
     "models:",
     textRow("acme/talk", [`provider: first, protocol: chat, ${price("1")}`], "description: Talks."),
     textRow("acme/quiet", [`provider: first, protocol: messages, ${price("2")}`]),
@@ -23,6 +24,16 @@ const catalog = catalogIn(
     offers:
       - { provider: first, upstream_model: up, ${imagePrice} }
       - { provider: second, upstream_model: up, streaming: false, ${imagePrice} }`,
+    `  - id: acme/sketch
+    kind: image
+    family: image-c
+    offers: [{ provider: scope, upstream_model: up, price: { output_image: "0.02" } }]`,
+    `  - id: acme/sketches
+    kind: image
+    family: image-c
+    offers:
+      - { provider: scope, upstream_model: up, price: { output_image: "0.02" } }
+      - { provider: first, upstream_model: up, price: { output_image: "0.02" } }`,
   ].join("\n"),
 );
 const listed = (id: string) => findModel(catalog, undefined, id)!;
@@ -73,5 +84,14 @@ it("MODELS-07: parameters that conversion drops are not listed, and image models
   expect(Object.values(listed("acme/quiet").supported_parameters)).not.toContain(undefined);
   expect(names("acme/paint")).toEqual(expect.arrayContaining(["prompt", "quality"]));
   expect(names("acme/paint")).not.toContain("temperature");
-  expect(listModels(catalog, undefined)).toHaveLength(4);
+  expect(listModels(catalog, undefined)).toHaveLength(6);
+});
+
+it("MODELS-07: a media parameter is listed where at least one provider does not drop it", () => {
+  const names = (id: string) => Object.keys(listed(id).supported_parameters);
+  expect(names("acme/sketch")).toEqual(
+    expect.arrayContaining(["prompt", "size", "aspect_ratio", "negative_prompt", "seed"]),
+  );
+  expect(names("acme/sketch")).not.toContain("user");
+  expect(names("acme/sketches")).toEqual(expect.arrayContaining(["user", "negative_prompt"]));
 });

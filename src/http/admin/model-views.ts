@@ -158,7 +158,9 @@ export function renderModel(one: Model, viewContext: ViewContext): object {
     endpoints: one.endpoints,
     in_scope: callable !== undefined,
     out_of_scope_by: reach.leftOutBy(one.id),
-    ...(withParameters && { supported_parameters: callable ? parametersOf(callable) : {} }),
+    ...(withParameters && {
+      supported_parameters: callable ? parametersOf(callable, catalog) : {},
+    }),
     offers: offers.map((each, index) => {
       const at = catalog.providers.get(each.provider)!;
       const shown = Object.entries(each).filter(

@@ -1,6 +1,6 @@
 /** The media dialect of each vendor, for images and for videos. */
 import type { Note } from "../../base/notes.ts";
-import type { Dialect, MediaDialectName } from "../../catalog/index.ts";
+import type { Dialect, ImageModel, MediaDialectName, VideoModel } from "../../catalog/index.ts";
 import type { MediaRequest } from "../../media/index.ts";
 import { arkVideo } from "./ark.ts";
 import { dashscopeImages } from "./dashscope-images.ts";
@@ -43,3 +43,29 @@ export const droppedFieldNotes = (
   upstreamModel: string,
 ): readonly Note[] =>
   mediaDialect(dialect, request.kind)?.droppedNotes(request, upstreamModel) ?? [];
+
+/** Values of the fields that families pass on unchanged. Others, such as sizes, a family converts to what the vendor has. */
+const passedOn = {
+  prompt: "x",
+  moderation: "low",
+  user: "someone",
+  negativePrompt: "x",
+  promptExtend: true,
+  seed: 1,
+  watermark: true,
+};
+
+/** Returns the parameters, by their unified names, that a vendor's model drops from any request. */
+export function parametersDropped(
+  dialect: Dialect,
+  { kind, family }: Pick<ImageModel | VideoModel, "kind" | "family">,
+  upstreamModel: string,
+): ReadonlySet<string> {
+  const request =
+    kind === "image"
+      ? { ...passedOn, kind, family, n: 1, images: [] }
+      : { ...passedOn, kind, family, mode: "text", durationSeconds: 5, resolution: "720p" };
+  const more = kind === "video" ? { references: [], cameraFixed: true } : {};
+  const notes = droppedFieldNotes(dialect, { ...request, ...more } as MediaRequest, upstreamModel);
+  return new Set(notes.filter((note) => note.kind === "dropped").map(({ param }) => param));
+}

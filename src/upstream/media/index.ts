@@ -2,7 +2,7 @@
 export { ask, askForStream } from "./ask.ts";
 export { AskFailure } from "./ask-failure.ts";
 export type { MediaAnswer, StreamedAnswer } from "./ask-handler.ts";
-export { droppedFieldNotes, mediaDialect } from "./dialects.ts";
+export { droppedFieldNotes, mediaDialect, parametersDropped } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
 export { maskAnswerWithRetryAfter, maskAnswer, outcomeOfRefusal } from "./refusal.ts";
 export type * from "./types.ts";
