@@ -46,13 +46,16 @@ function capOf(text: string | undefined, option: string): string | null | undefi
   return text === "none" ? null : amountOf(text, option);
 }
 
-/** Returns an amount in the API's format. @throws UsageError */
+/** Returns an amount of at least 0 in the API's format. @throws UsageError */
 export function amountOf(text: string, option: string): string {
+  let amount: bigint;
   try {
-    return formatUsd(parseUsd(text));
+    amount = parseUsd(text);
   } catch {
     throw new UsageError(`${option} is "${text}"; it takes an amount in USD such as 25.00`);
   }
+  if (amount >= 0n) return formatUsd(amount);
+  throw new UsageError(`${option} is "${text}"; it takes an amount in USD from 0, such as 25.00`);
 }
 
 const timeShape =

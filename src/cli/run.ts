@@ -1,7 +1,8 @@
 /** Runs one command line. Exit codes: 0 done, 1 failed or a difference found, 2 wrong usage or configuration. */
-import { CommanderError } from "commander";
+import { CommanderError, type Command } from "commander";
 import { printableLines } from "../base/printable.ts";
 import { explain } from "./explain.ts";
+import { withOption } from "./flag-names.ts";
 import { createProgram } from "./program.ts";
 import { watchOutput } from "./standard-output.ts";
 import { refuseUnknownCommand, refuseUnknownOption } from "./unknown-words.ts";
@@ -13,7 +14,9 @@ const longRunning: ReadonlySet<string> = new Set(["serve", "sandbox"]);
 export async function runCommand(given: readonly string[]): Promise<void> {
   const words = withHelp(given);
   const program = createProgram();
+  let running: Command | undefined;
   program.hook("preAction", (_program, command) => {
+    running = command;
     if (!longRunning.has(command.name())) watchOutput();
   });
   try {
@@ -21,7 +24,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
     refuseUnknownOption(program, words);
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
-    process.exitCode = await endOf(error);
+    process.exitCode = await endOf(error, running);
   }
 }
 
@@ -29,11 +32,13 @@ export async function runCommand(given: readonly string[]): Promise<void> {
 const withHelp = (words: readonly string[]): readonly string[] =>
   words[0] === "help" && words.length > 2 ? [...words.slice(1), "--help"] : words;
 
-/** Prints the `error` that ended a command, and returns the exit code. */
-async function endOf(error: unknown): Promise<number> {
+/** Prints the `error` that ended `command`, and returns the exit code. */
+async function endOf(error: unknown, command: Command | undefined): Promise<number> {
   // Commander has printed it: wrong usage, or help that was asked for.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const { text, exitCode } = await explain(error);
-  console.error(text === undefined ? error : `tollgate: ${printableLines(text)}`);
+  console.error(
+    text === undefined ? error : `tollgate: ${printableLines(withOption(text, command))}`,
+  );
   return exitCode;
 }
