@@ -21,6 +21,7 @@ import { externalNames, mistakesText, placeholderUrl, sandboxWanted } from "./ca
 import { configFile, unreadFiles } from "./config-file.ts";
 import { exampleConfig } from "./config-example.ts";
 import { readEnvironment, UsageError } from "./environment.ts";
+import { offerRemarksOf } from "./offer-remarks.ts";
 import { priceRemarksOf } from "./price-remarks.ts";
 import { printJson } from "./print.ts";
 import { environmentProviders } from "./vendor-models.ts";
@@ -87,7 +88,7 @@ export async function check(options: FileOption): Promise<void> {
     else console.error(mistakesText(result.mistakes));
     return;
   }
-  const warnings = priceRemarksOf(result.config);
+  const warnings = [...priceRemarksOf(result.config), ...offerRemarksOf(result.config)];
   if (options.json) return printJson({ mistakes: [], warnings });
   for (const { message, models } of warnings)
     console.error(`tollgate: warning: ${message}: ${models.join(", ")}`);

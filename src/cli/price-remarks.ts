@@ -8,7 +8,7 @@ import {
 import { readEnvironment } from "./environment.ts";
 import { environmentProviders } from "./vendor-models.ts";
 
-interface PriceRemark {
+export interface Remark {
   readonly message: string;
   readonly models: readonly string[];
 }
@@ -25,13 +25,13 @@ const messages: Readonly<Record<keyof OwnPriceFindings, string>> = {
 };
 
 /** Returns the remarks that concern at least one model. */
-export const priceRemarks = (findings: OwnPriceFindings): PriceRemark[] =>
+export const priceRemarks = (findings: OwnPriceFindings): Remark[] =>
   (["unused", "flat", "uncached"] as const).flatMap((kind) =>
     findings[kind].length === 0 ? [] : [{ message: messages[kind], models: findings[kind] }],
   );
 
 /** Returns the remarks on a file, given the vendors of this environment. @throws UsageError for an invalid address in the environment */
-export function priceRemarksOf({ prices, variables: used }: Config): PriceRemark[] {
+export function priceRemarksOf({ prices, variables: used }: Config): Remark[] {
   if (prices === undefined) return [];
   const { variables } = readEnvironment(process.env);
   const brought = environmentProviders(variables);

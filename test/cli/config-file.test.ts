@@ -104,7 +104,37 @@ it("check and doctor warn of prices that match no model or lack a rate that the 
   expect(told.stdout).toMatch(/^warning +prices: openai\/gpt-4o: .*no cache_read/m);
 });
 
-it("check, doctor and the start's log report a tollgate.yml that is not read", async () => {
+it("check and doctor warn of an offer that a model lists twice", async () => {
+  const path = join(directory, "twice.yaml");
+  const offer = (model: string) =>
+    `{ provider: a, protocol: chat, upstream_model: ${model}, price: { input: "1", output: "2" } }`;
+  const model = (id: string, offers: readonly string[]) =>
+    `  - { id: ${id}, kind: text, context_length: 9000, max_output_tokens: 100, endpoints: [chat_completions], offers: [${offers.join(", ")}] }`;
+  writeFileSync(
+    path,
+    [
+      'providers: [{ id: a, dialect: openai-compatible, base_url: "http://127.0.0.1:9/v1", api_key: k }]',
+      "models:",
+      model("acme/twice", [offer("up"), offer("other"), offer("up")]),
+      model("acme/once", [offer("up"), offer("other")]),
+    ].join("\n"),
+  );
+  const checked = await tollgateHere(["config", "check", path], empty);
+  expect(checked).toMatchObject({
+    code: 0,
+    stdout: `${path}: 1 provider, 2 models, no mistake\n`,
+    stderr: expect.stringMatching(
+      /^tollgate: warning: an offer .* is listed twice, .* remove one of them.*: acme\/twice\n$/,
+    ) as string,
+  });
+  const told = await tollgateHere(["doctor", "--config", path], {
+    ...empty,
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+  });
+  expect(told.stdout).toMatch(/^warning +offers: acme\/twice: .*is listed twice/m);
+});
+
+it("a tollgate.yml beside the gateway is told by check, doctor and the start's log", async () => {
   const beside = join(directory, "beside");
   mkdirSync(beside);
   const file = join(beside, "tollgate.yml");

@@ -18,6 +18,7 @@ import { readEnvironment, UsageError, type Environment } from "../environment.ts
 import { misspeltVariables } from "../misspelt-variables.ts";
 import { printJson } from "../print.ts";
 import { environmentProxies } from "../proxies.ts";
+import { offerRemarksOf } from "../offer-remarks.ts";
 import { priceRemarksOf } from "../price-remarks.ts";
 import { bounded } from "./bounded.ts";
 import { checkBucket } from "./bucket.ts";
@@ -129,7 +130,10 @@ async function checkConfiguration(options: FileOption): Promise<Configured> {
       'see "Prices of one\'s own" in docs/models.md',
     ),
   );
-  return { catalog, settings, findings: [found, ...prices, ...findings] };
+  const offers = offerRemarksOf(result.config).map(({ message, models }) =>
+    warning("offers", `${models.join(", ")}: ${message}`, "see offers of these models in the file"),
+  );
+  return { catalog, settings, findings: [found, ...prices, ...offers, ...findings] };
 }
 
 /** Most people run the doctor in a shell, but the gateway in a service unit or a container, which has another environment. */
