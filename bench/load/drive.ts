@@ -21,6 +21,8 @@ interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly signal: AbortSignal;
+  /** How long calls in flight at the end may still take, in ms; 3000 if absent. */
+  readonly graceMs?: number;
   /** Called when counting begins and ends; answers before and after are not counted. */
   readonly onBegin?: () => void;
   readonly onEnd?: () => void;
@@ -33,7 +35,7 @@ export interface LoadResult {
   readonly latenciesMs: Float64Array;
   /** Times to the first byte of the body, sorted, in milliseconds. */
   readonly firstMs: Float64Array;
-  /** Wrong answers and broken connections. */
+  /** Wrong answers, broken connections, and calls that had no answer when the grace time after the end was over. */
   readonly failures: number;
 }
 
@@ -42,7 +44,7 @@ const leadMs = (seconds: number): number => Math.min(1_000, seconds * 300);
 /** Connections are opened in this many steps of that time: calls that begin together would keep ending together. */
 const openingSteps = 16;
 /** Bounds the wait for a target that hangs, in ms. */
-const graceMs = 3_000;
+const graceMsUsual = 3_000;
 const againMs = 50;
 
 /** Drives a target for `seconds` over `connections`. Rejects when the signal fires. */
@@ -64,7 +66,7 @@ export async function drive(target: LoadTarget, options: LoadOptions): Promise<L
     const seconds = (performance.now() - began) / 1000;
     options.onEnd?.();
     run.stopping = true;
-    const late = setTimeout(abort, graceMs);
+    const late = setTimeout(() => run.giveUp(), options.graceMs ?? graceMsUsual);
     await run.over;
     clearTimeout(late);
     options.signal.throwIfAborted();
@@ -172,6 +174,12 @@ class Run {
 
   #checkOver(): void {
     if (this.stopping && this.#closers.size === 0) this.#resolve();
+  }
+
+  /** Counts the calls in flight as failures, and closes their connections; others are closed already. */
+  giveUp(): void {
+    this.failures += this.#closers.size;
+    this.end();
   }
 
   /** Closes every connection, even with calls in flight. */
