@@ -123,14 +123,14 @@ export async function startImages(
   const uploads = () => countOf("files where purpose = 'input' and expires_at > now()");
   const directory = join(gateway.directory, "data", "files");
   const onDisk = () => (existsSync(directory) ? readdirSync(directory) : []);
-  /** Files on disk without a row. A row and its file are removed at about the same time, in any order. */
+  /** Files on disk without a row, and rows without a file. A row and its file are removed at about the same time, in any order. */
   const strays = async () => {
     const rows = await gateway.database.query<{ name: string }>(
       "select name from files where purpose <> 'input' and expires_at > now()",
       [],
     );
     const kept = new Set(rows.map(({ name }) => name));
-    return onDisk().filter((name) => !kept.has(name));
+    return [...kept.symmetricDifference(new Set(onDisk()))];
   };
   const markOf = (prompt: string): string => prompt.split("\n")[0]!;
   return {
