@@ -2,6 +2,7 @@
  * Cached answers, found by a digest of the request, written behind the calls, and deleted when they expire. A call never depends on
  * them: after a failed read the provider is asked, and an answer that cannot be written is not cached. docs/cache.md.
  */
+import { isErasedTokenSql } from "../base/erased.ts";
 import type { Log } from "../base/log.ts";
 import { createWriteBehind, type Room } from "../base/write-behind.ts";
 import type { Database, Queryable } from "../storage/index.ts";
@@ -17,10 +18,16 @@ import type { CacheOutcome } from "./record.ts";
 export interface AnswerCache {
   /** The cached text if it is no older than the limit; undefined if there is none, or it cannot be read. Never rejects. */
   find(name: AnswerName, ageSecondsMax: number): Promise<string | undefined>;
-  /** Caches a text for this many seconds; never waits and never throws. */
-  put(name: AnswerName, text: string, seconds: number): void;
+  /** Caches the text of a call's answer for this many seconds; never waits and never throws. */
+  put(name: AnswerName, answer: CallAnswer): void;
   /** Resolves when every queued text is written or given up. */
   flush(): Promise<void>;
+}
+
+interface CallAnswer {
+  readonly callId: string;
+  readonly text: string;
+  readonly seconds: number;
 }
 
 /** The services that response caches of keys need from the running gateway. */
@@ -35,10 +42,8 @@ export const cachedBytesMax = 1024 * 1024;
 /** The most that one workspace may cache. When it is full, nothing new is cached until something expires. */
 const cacheBounds = { answers: 10_000, bytes: 256 * 1024 * 1024 } as const;
 
-interface Waiting {
+interface Waiting extends CallAnswer {
   readonly name: AnswerName;
-  readonly text: string;
-  readonly seconds: number;
 }
 
 /** Creates a cache in `database`; call `flush` before closing it. `room` limits the characters that wait to be written. */
@@ -71,8 +76,8 @@ export function createAnswerCache(
         return undefined;
       }
     },
-    put(name, text, seconds) {
-      queue.add({ name, text, seconds });
+    put(name, answer) {
+      queue.add({ name, ...answer });
     },
     flush: () => queue.flush(),
   };
@@ -94,10 +99,11 @@ async function read(
   return unsealText(sealing, answerSealName(name), row.sealed);
 }
 
+/** Skips the answer of a call whose end user was erased meanwhile: the cache was emptied then, and would hold it again. */
 async function write(
   database: Queryable,
   sealing: Sealing,
-  { name, text, seconds }: Waiting,
+  { name, callId, text, seconds }: Waiting,
 ): Promise<void> {
   const { workspaceId, digest } = name;
   const sealed = await sealText(sealing, answerSealName(name), text);
@@ -108,9 +114,10 @@ async function write(
      from (select count(*) as answers, coalesce(sum(k.bytes), 0) as bytes from cached_answers k
            where k.workspace_id = $1 and k.digest <> $2) kept
      where kept.answers < $6::bigint and kept.bytes + $4 <= $7::bigint
+       and not exists (select from requests r where r.workspace_id = $1 and r.id = $8 and ${isErasedTokenSql("r.end_user")})
      on conflict (workspace_id, digest) do update
        set created_at = now(), expires_at = excluded.expires_at, bytes = excluded.bytes, sealed = excluded.sealed`,
-    [workspaceId, digest, seconds, sealed.length, sealed, answers, bytes],
+    [workspaceId, digest, seconds, sealed.length, sealed, answers, bytes, callId],
     { name: "cache_answer" },
   );
 }

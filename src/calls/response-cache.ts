@@ -110,7 +110,11 @@ export class CachedCall {
     const most = cachedBytesMax + Buffer.byteLength(whole.text);
     const text = jsonWithin(whole, most);
     if (text !== undefined && Buffer.byteLength(text) <= most)
-      this.#cache.answers.put(this.#name, text, this.#settings.ttlSeconds);
+      this.#cache.answers.put(this.#name, {
+        callId: record.id,
+        text,
+        seconds: this.#settings.ttlSeconds,
+      });
   }
 
   /** Returns the cached answer if it may still be used: answers of a removed provider are not. */

@@ -1,6 +1,7 @@
 /** Erasing under attack: ids and names that are parts of JSON or of other addresses, vendors that repeat an id, repeated keys. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBodyLog, openKeyClients } from "../../src/request-log/index.ts";
+import { createAnswerCache } from "../../src/calls/index.ts";
 import { roomFor } from "../../src/base/write-behind.ts";
 import { addressEraser } from "../../src/tenancy/index.ts";
 import { differencesIn } from "../../src/verification/index.ts";
@@ -111,7 +112,21 @@ describe("an end user", () => {
     expect(kept.map(({ id }) => id)).toEqual([calls[1]!.id]);
   });
 
-  it("the idempotency key of an erased task or image answers 404, and creates and charges nothing again", async () => {
+  it("an answer that another gateway still has to cache is not cached after it", async () => {
+    const { workspaceId, database } = gateway;
+    const calls: Row[] = [];
+    for (const user of ["slow-one", "slow-other"]) calls.push(await calledFor("lab/chat", user));
+    expect((await erase({ end_user: "slow-one" })).json.erased).toMatchObject({ requests: 1 });
+    const { secrets } = await gateway.hand();
+    const cache = createAnswerCache(database, secrets, silentLog, roomFor(1_000));
+    const answers = calls.map(({ id }) => ({ callId: id, text: `about ${id}`, seconds: 600 }));
+    for (const answer of answers) cache.put({ workspaceId, digest: answer.callId }, answer);
+    await cache.flush();
+    const found = answers.map(({ callId }) => cache.find({ workspaceId, digest: callId }, 600));
+    expect(await Promise.all(found)).toEqual([undefined, answers[1]!.text]);
+  });
+
+  it("whose task or picture is gone: its idempotency key says so, and makes and charges nothing anew", async () => {
     const user = "u-repeats";
     const film = { model: "sandbox/video-model-v1", prompt: "A film", duration: 2, user };
     const picture = { model: "sandbox/image-model-a", prompt: "A boat", user };
