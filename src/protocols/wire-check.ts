@@ -4,6 +4,7 @@
  */
 import { engine, Type, type TSchema } from "../base/json-schema.ts";
 import type { Compile } from "typebox/schema";
+import { counted } from "../base/counted.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 
@@ -115,8 +116,9 @@ function faultInMembers(rule: Rule, value: unknown, param: string): Fault | unde
 function faultInArray(rule: Rule, value: readonly unknown[], param: string): Fault | undefined {
   const { minItems = 0, maxItems = Infinity, items } = rule;
   if (value.length < minItems || value.length > maxItems) {
-    const bound = value.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
-    const message = `Invalid '${param}': expected ${bound} items, but got ${value.length} instead.`;
+    const isShort = value.length < minItems;
+    const bound = `${isShort ? "at least" : "at most"} ${counted(isShort ? minItems : maxItems, "item")}`;
+    const message = `Invalid '${param}': expected ${bound}, but got ${value.length} instead.`;
     return { code: "invalid_value", param, message };
   }
   if (!items) return undefined;

@@ -130,6 +130,11 @@ it.each([
   expect(json.error.message).toContain(said);
 });
 
+it("a list of known fields that is cut ends with three dots", async () => {
+  const { json } = await gateway.admin("GET", "/requests?unknown=x");
+  expect(json.error.message).toMatch(/; allowed: workspace_id, .*\w, \.\.\.$/);
+});
+
 it.each([
   [
     "/providers",

@@ -83,7 +83,7 @@ function nodeAt(schema: TSchema, schemaPath: string): WireObject {
 function suggestion(param: string, { properties }: WireObject): string {
   if (!isObject(properties)) return ".";
   const hint = suggest(param.slice(param.lastIndexOf(".") + 1), Object.keys(properties));
-  return hint.endsWith("?") ? `; ${hint}` : hint === "" ? "." : `; ${hint}.`;
+  return hint === "" ? "." : /[?.]$/.test(hint) ? `; ${hint}` : `; ${hint}.`;
 }
 
 const wordsShown = 24;

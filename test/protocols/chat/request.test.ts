@@ -309,3 +309,9 @@ describe("the reader of chat requests", () => {
     expect(encode(request)["response_format"]).toEqual(format);
   });
 });
+
+it("an empty list of messages is refused with the word for one item", () => {
+  expect(() => chatCodec.direct.validate({ model: "acme/talk", messages: [] })).toThrow(
+    "Invalid 'messages': expected at least 1 item, but got 0 instead.",
+  );
+});
