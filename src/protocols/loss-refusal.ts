@@ -5,7 +5,7 @@ import type { ProtocolName } from "./canonical/request.ts";
 import type { Loss } from "./losses.ts";
 
 /** The refused field; `value` is as received, and its kind is named if there are several. */
-export interface RefusedField {
+interface RefusedField {
   readonly param: string;
   readonly value?: unknown;
 }
