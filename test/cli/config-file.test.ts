@@ -134,7 +134,7 @@ it("check and doctor warn of an offer that a model lists twice", async () => {
   expect(told.stdout).toMatch(/^warning +offers: acme\/twice: .*is listed twice/m);
 });
 
-it("a tollgate.yml beside the gateway is told by check, doctor and the start's log", async () => {
+it("check, doctor and the start's log report a tollgate.yml that is not read", async () => {
   const beside = join(directory, "beside");
   mkdirSync(beside);
   const file = join(beside, "tollgate.yml");

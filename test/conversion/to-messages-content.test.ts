@@ -117,15 +117,18 @@ const refused: readonly (readonly [title: string, Name, Body])[] = [
   ],
 ];
 
-describe("what makes the request fail", () => {
-  it.each(refused)("%s (%s): nobody is called, nothing is charged", async (_title, from, body) => {
-    const { ledger, workspaceId } = world.gateway();
-    const { chargedNano } = await ledger.balance(workspaceId);
-    const { status, answer, up } = await world.send(from, to, body);
-    expect([status, up]).toEqual([400, undefined]);
-    expect(JSON.stringify(answer)).toMatch(
-      /cannot be converted for this model's provider: (audio|video|file) content\./,
-    );
-    expect((await ledger.balance(workspaceId)).chargedNano).toBe(chargedNano);
-  });
+describe("content that makes a request to messages fail", () => {
+  it.each(refused)(
+    "%s (%s): no vendor is called and nothing is charged",
+    async (_title, from, body) => {
+      const { ledger, workspaceId } = world.gateway();
+      const { chargedNano } = await ledger.balance(workspaceId);
+      const { status, answer, up } = await world.send(from, to, body);
+      expect([status, up]).toEqual([400, undefined]);
+      expect(JSON.stringify(answer)).toMatch(
+        /cannot be converted for this model's provider: (audio|video|file) content\./,
+      );
+      expect((await ledger.balance(workspaceId)).chargedNano).toBe(chargedNano);
+    },
+  );
 });

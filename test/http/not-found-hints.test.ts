@@ -132,8 +132,8 @@ it("ERR-08: a quoted key, a key with a space, a vendor's key and a management to
     );
 });
 
-it("ERR-08: a key of this gateway that is cut off, too long or altered is told as that, not as a vendor's key", async () => {
-  const told = async (key: string) => {
+it("ERR-08: a key of this gateway that is cut off, too long or altered is reported as such, not as a vendor's key", async () => {
+  const errorFor = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` };
     const { status, text } = await ask("GET", "/v1/models", { headers });
     expect(status).toBe(401);
@@ -144,21 +144,21 @@ it("ERR-08: a key of this gateway that is cut off, too long or altered is told a
   };
   const { key } = gateway;
   expect(key).toHaveLength(57);
-  expect(await told(key.slice(0, 30))).toContain(
+  expect(await errorFor(key.slice(0, 30))).toContain(
     "The API key is incomplete: it has 30 characters instead of 57. Copy the whole key again.",
   );
-  expect(await told("gw_live_...")).toContain("incomplete: it has 11 characters instead of 57");
-  expect(await told(`${key},`)).toContain("too long: it has 58 characters instead of 57");
-  expect(await told(`${key.slice(0, -1)}-`)).toContain("a character of it is wrong");
+  expect(await errorFor("gw_live_...")).toContain("incomplete: it has 11 characters instead of 57");
+  expect(await errorFor(`${key},`)).toContain("too long: it has 58 characters instead of 57");
+  expect(await errorFor(`${key.slice(0, -1)}-`)).toContain("a character of it is wrong");
   const last = key.endsWith("0") ? "1" : "0";
-  expect(await told(key.slice(0, -1) + last)).toContain("a character of it is wrong");
-  expect(await told("gw_temp_key_01")).toContain("The temporary key is incomplete or altered");
+  expect(await errorFor(key.slice(0, -1) + last)).toContain("a character of it is wrong");
+  expect(await errorFor("gw_temp_key_01")).toContain("The temporary key is incomplete or altered");
   const broken = `${key.slice(0, 30)}%0A${key.slice(30)}`;
   const inQuery = await fetch(`${gateway.url}/v1beta/models?key=${broken}`);
   expect(await inQuery.text()).toContain("such as a space or a line break");
 });
 
-it("an empty body is told as one", async () => {
+it("an empty body is reported as empty", async () => {
   for (const path of ["/v1/chat/completions", "/v1/messages", "/v1/responses"]) {
     const { status, text } = await ask("POST", path, { body: "" });
     expect(status).toBe(400);

@@ -292,18 +292,15 @@ it("metrics count the same cost and the same calls", async () => {
 });
 
 /** Writes `6e-8` as "0.00000006", digit by digit: `parseUsd` then refuses what is below a nano-dollar. */
-function plain(value: string): string {
+function withoutExponent(value: string): string {
   const [, first, more = "", zeros] = /^(\d)(?:\.(\d+))?e-(\d+)$/.exec(value) ?? [];
   return first === undefined ? value : `0.${"0".repeat(Number(zeros) - 1)}${first}${more}`;
 }
 
-it("the check reads the small numbers of metrics exactly", () => {
-  expect(["6e-8", "1.25e-7", "3e-9", "0.5"].map((value) => parseUsd(plain(value)))).toEqual([
-    60n,
-    125n,
-    3n,
-    500_000_000n,
-  ]);
+it("small amounts in metrics are read exactly", () => {
+  expect(
+    ["6e-8", "1.25e-7", "3e-9", "0.5"].map((value) => parseUsd(withoutExponent(value))),
+  ).toEqual([60n, 125n, 3n, 500_000_000n]);
   for (const tooSmall of ["1e-10", "1.5e-9"])
-    expect(() => parseUsd(plain(tooSmall))).toThrow(RangeError);
+    expect(() => parseUsd(withoutExponent(tooSmall))).toThrow(RangeError);
 });

@@ -109,14 +109,14 @@ describe("a conversation with reasoning in it", () => {
     ["mistral", { max_completion_tokens: null, max_tokens: 70 }, { max_tokens: 70 }],
     ["groq", { max_completion_tokens: 50 }, { max_completion_tokens: 50 }],
   ])("T30: %s gets the limit of %j as its own parameter", async (vendor, given, gets) => {
-    const { body, told } = await sent(vendor, "/v1/chat/completions", {
+    const { body, reported } = await sent(vendor, "/v1/chat/completions", {
       ...chat,
       max_tokens: undefined,
       ...given,
     });
     const { max_tokens, max_completion_tokens } = body;
     expect({ max_tokens, max_completion_tokens }).toEqual(gets);
-    expect(told).toEqual(["messages.reasoning_content"]);
+    expect(reported).toEqual(["messages.reasoning_content"]);
   });
 
   it("T41: is sent with reasoning to a vendor that requires it", async () => {

@@ -213,18 +213,21 @@ const streamOf = (protocol: ProtocolName, ...data: WireObject[]) =>
     ),
   );
 
-it.each([-5, 0.5, 1e300, "5"])("T51: %j is no count, of an embedding neither", (count) => {
-  const usage = { inputTokens: count, outputTokens: 5 };
-  expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
-  const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
-  expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
-  expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
-  const told = route.answer({ usage: { prompt_tokens: count } }, [], {
-    ...noUsage,
-    inputTokens: 4,
-  });
-  expect(told["usage"]).toEqual({ prompt_tokens: 4, total_tokens: 4 });
-});
+it.each([-5, 0.5, 1e300, "5"])(
+  "T51: %j is not accepted as a count, in Converse and embeddings",
+  (count) => {
+    const usage = { inputTokens: count, outputTokens: 5 };
+    expect(upstreamCodecs.converse.direct.usage({ usage })).toBeUndefined();
+    const route = embeddingRoute({ body: { input: "Hi" }, model: "m", upstreamModel: "up" });
+    expect(route.usage({ usage: { prompt_tokens: count } })).toBeUndefined();
+    expect(route.usage({ usage: { total_tokens: 3 } })).toMatchObject({ inputTokens: 3 });
+    const told = route.answer({ usage: { prompt_tokens: count } }, [], {
+      ...noUsage,
+      inputTokens: 4,
+    });
+    expect(told["usage"]).toEqual({ prompt_tokens: 4, total_tokens: 4 });
+  },
+);
 
 describe("calls without ids", () => {
   const calls = [{ name: "look" }, { name: "look", id: null, call_id: null }, { name: null }];

@@ -292,7 +292,7 @@ describe("a part of a request that the model does not support", () => {
       toolChoice,
     };
     const words: Abilities = {
-      reasoning: { ...three, off: true, field: "thinking" },
+      reasoning: { ...threeEfforts, off: true, field: "thinking" },
       toolChoice,
     };
     const tokens: Abilities = {
@@ -300,12 +300,12 @@ describe("a part of a request that the model does not support", () => {
       toolChoice,
     };
 
-    const always: Abilities = { reasoning: { ...three, field: "thinking" }, toolChoice };
-    const inChat: Abilities = { reasoning: { ...three, off: true }, toolChoice };
+    const always: Abilities = { reasoning: { ...threeEfforts, field: "thinking" }, toolChoice };
+    const inChat: Abilities = { reasoning: { ...threeEfforts, off: true }, toolChoice };
 
     it.each([
-      [toggle, thinks("disabled")],
-      [words, thinks("disabled")],
+      [toggle, thinkingOf("disabled")],
+      [words, thinkingOf("disabled")],
       [tokens, { enable_thinking: false }],
       [inChat, { reasoning_effort: "none" }],
       // Nothing is known of the pair, or it cannot be switched off: the vendor decides.
@@ -321,10 +321,12 @@ describe("a part of a request that the model does not support", () => {
 
     it("is reported as dropped if the caller asked for it", () => {
       const asked = { ...choice, reasoning_effort: "high" };
-      const expected = [{ ...choice, ...thinks("disabled") }, "dropped reasoning_effort"];
+      const expected = [{ ...choice, ...thinkingOf("disabled") }, "dropped reasoning_effort"];
       expect(sent(["chat", "chat"], asked, words)).toEqual(expected);
       const off = { ...choice, reasoning_effort: "none" };
-      expect(sent(["chat", "chat"], off, words)).toEqual([{ ...choice, ...thinks("disabled") }]);
+      expect(sent(["chat", "chat"], off, words)).toEqual([
+        { ...choice, ...thinkingOf("disabled") },
+      ]);
     });
 
     it("stays on if the tool choice is free", () => {

@@ -112,10 +112,10 @@ describe("an end user", () => {
     expect(kept.map(({ id }) => id)).toEqual([calls[1]!.id]);
   });
 
-  it("an answer that another gateway still has to cache is not cached after it", async () => {
+  it("an answer that another gateway has yet to cache is not cached after the erasure", async () => {
     const { workspaceId, database } = gateway;
     const calls: Row[] = [];
-    for (const user of ["slow-one", "slow-other"]) calls.push(await calledFor("lab/chat", user));
+    for (const user of ["slow-one", "slow-other"]) calls.push(await callFor("lab/chat", user));
     expect((await erase({ end_user: "slow-one" })).json.erased).toMatchObject({ requests: 1 });
     const { secrets } = await gateway.hand();
     const cache = createAnswerCache(database, secrets, silentLog, roomFor(1_000));
@@ -126,7 +126,7 @@ describe("an end user", () => {
     expect(await Promise.all(found)).toEqual([undefined, answers[1]!.text]);
   });
 
-  it("whose task or picture is gone: its idempotency key says so, and makes and charges nothing anew", async () => {
+  it("the idempotency key of an erased task or image answers 404, and creates and charges nothing again", async () => {
     const user = "u-repeats";
     const film = { model: "sandbox/video-model-v1", prompt: "A film", duration: 2, user };
     const picture = { model: "sandbox/image-model-a", prompt: "A boat", user };
