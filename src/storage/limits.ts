@@ -16,18 +16,32 @@ const everywhere = {
   jit: "off",
   // The driver reads timestamps in this style only.
   datestyle: "iso",
+  // The patterns of our statements have backslashes, which are no escapes.
+  standard_conforming_strings: "on",
+  // The driver writes null in an array as NULL, which is otherwise a text.
+  array_nulls: "on",
+  // For statements outside of transactions. A stricter level fails those that run beside each other.
+  default_transaction_isolation: "'read committed'",
 } as const;
+
+/** Limits that older servers lack. The first would end connections between calls, the second restores and exports. */
+const newerLimits = ["idle_session_timeout", "transaction_timeout"] as const;
+
+const withoutLimit = newerLimits.map(
+  (name) =>
+    `select set_config('${name}', '0', false) where current_setting('${name}', true) is not null`,
+);
 
 /** Returns a function that sets these settings, and those that every connection needs, on a new connection. */
 export const setting =
   (settings: Readonly<Record<string, string | number>>) =>
   async (client: ClientBase): Promise<void> => {
-    const text = Object.entries({ ...everywhere, ...settings }).map(
+    const statements = Object.entries({ ...everywhere, ...settings }).map(
       ([name, value]) => `set ${name} = ${value}`,
     );
     // The driver takes a time limit per statement; its type declaration lacks it.
     const limited: QueryConfig & { readonly query_timeout: number } = {
-      text: text.join("; "),
+      text: [...statements, ...withoutLimit].join("; "),
       query_timeout: answerMsMax,
     };
     await client.query(limited);
