@@ -22,7 +22,9 @@ import {
   openDatabaseClock,
   orderFix,
   readsOf,
+  encodingFix,
   readTextOrder,
+  wrongEncoding,
   wrongOrder,
   type Database,
 } from "../storage/index.ts";
@@ -145,6 +147,8 @@ async function openDatabases(
   await migrate(database, how.log);
   const disorder = wrongOrder(await readTextOrder(database));
   if (disorder !== undefined) how.log.error({ fix: orderFix }, disorder);
+  const lack = await wrongEncoding(database);
+  if (lack !== undefined) how.log.error({ fix: encodingFix }, lack);
   const isOwn = environment.databaseUrl === undefined;
   closers.add(watchDatabase({ database, log: how.log, isOwn }));
   // After the migrations: an up-to-date replica has them too.

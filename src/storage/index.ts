@@ -16,6 +16,7 @@ export { openDatabaseClock } from "./database-clock.ts";
 export type { Database } from "./database.ts";
 export { settingsOff } from "./durability.ts";
 export { CommitTracker, type LostCommits } from "./lost-commits.ts";
+export { encodingFix, wrongEncoding } from "./text-encoding.ts";
 export { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 export { forgetGateway, listGateways, reportGateway } from "./gateway-rows.ts";
 export { makeIndexes } from "./indexes.ts";

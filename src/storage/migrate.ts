@@ -21,6 +21,7 @@ import { ownFile } from "../base/own-files.ts";
 import type { Database } from "./database.ts";
 import { limitLockWaits, retryWhileLocked } from "./retry-while-locked.ts";
 import type { Queryable } from "./queryable.ts";
+import { encodingFix, wrongEncoding } from "./text-encoding.ts";
 import { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 
 const directory = ownFile("src/storage/migrations/");
@@ -150,8 +151,13 @@ async function readDone(database: Queryable): Promise<Map<string, Done>> {
 /** Returns all migrations of this version, in order; first those that the baseline replaces. */
 export const knownMigrations = (): readonly Recorded[] => [...replaced, ...readMigrations()];
 
-/** Creates the schema of the baseline, and records the migrations it replaces. @throws SchemaError where ids would not be in order */
+/**
+ * Creates the schema of the baseline, and records the migrations it replaces.
+ * @throws SchemaError where ids would not be in order, or texts could not be stored
+ */
 async function applyBaseline(tx: Queryable): Promise<void> {
+  const lack = await wrongEncoding(tx);
+  if (lack !== undefined) throw new SchemaError(lack, encodingFix);
   const problem = wrongOrder(await readTextOrder(tx));
   if (problem !== undefined) throw new SchemaError(problem, orderFix);
   for (const sql of readBaseline()) await tx.query(sql);

@@ -1,4 +1,4 @@
-/** A database with a language's collation: refused if ids would not sort by time, and reported if the database exists already. */
+/** A database with the collation or encoding of a language: refused if it cannot work, and reported if the database exists already. */
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
@@ -29,11 +29,11 @@ async function openWithOrder(name: string, how: string): Promise<Database> {
   return database;
 }
 
-/** A database with our schema whose collation is changed directly, as if it were older than the check. */
-async function withCzechCollation(): Promise<string> {
+/** A database with our schema whose collation and encoding are changed directly, as if it were older than the check. */
+async function czechLatinSince(): Promise<string> {
   const made = new URL(await (await sharedPostgres()).createMigrated());
   await server.query(
-    "update pg_database set datlocprovider = 'i', datlocale = 'cs' where datname = $1",
+    "update pg_database set datlocprovider = 'i', datlocale = 'cs', encoding = 8 where datname = $1",
     [made.pathname.slice(1)],
   );
   return made.href;
@@ -75,19 +75,33 @@ describe("the order of text in a database", () => {
     },
   );
 
-  it("is reported by doctor and at each start if the schema exists already", async () => {
+  it("a database of an encoding that lacks callers' characters is refused in the same way", async () => {
+    const database = await openMade("latin", "encoding 'LATIN1' locale_provider libc locale 'C'");
+    await expect(migrate(database)).rejects.toMatchObject({
+      name: "SchemaError",
+      problem: expect.stringContaining("LATIN1"),
+      fix: expect.stringContaining("ENCODING 'UTF8'"),
+    });
+    expect(await database.query("select to_regclass('workspaces') as made")).toEqual([
+      { made: null },
+    ]);
+  });
+
+  it("is told by doctor and at each start where a schema is in it already", async () => {
     const environment = {
-      DATABASE_URL: await withCzechCollation(),
+      DATABASE_URL: await czechLatinSince(),
       TOLLGATE_DATA_DIR: temporaryDirectory(),
     };
     const { code, stdout } = await tollgate(["doctor"], environment);
     expect(stdout).toMatch(/^FAILED +text order: .*\(cs\)/m);
+    expect(stdout).toMatch(/^FAILED +encoding: .*LATIN1/m);
     expect(code).toBe(1);
     const gateway = startTollgate(["serve"], { ...environment, PORT: "0" }, "pipe");
     onTestFinished(() => void gateway.kill());
     let output = "";
     for (const stream of [gateway.stdout!, gateway.stderr!])
-      stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    await expect.poll(() => output).toContain("not in the order of their time");
+      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await expect.poll(() => said).toContain("not in the order of their time");
+    await expect.poll(() => said).toContain("has the encoding LATIN1");
   });
 });

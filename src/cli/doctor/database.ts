@@ -4,11 +4,13 @@ import { createLog } from "../../base/log.ts";
 import {
   baselineName,
   compareReplica,
+  encodingFix,
   orderFix,
   readTextOrder,
   SchemaError,
   schemaState,
   settingsOff,
+  wrongEncoding,
   wrongOrder,
   type Database,
 } from "../../storage/index.ts";
@@ -56,6 +58,7 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
     const clock = await checkClock(database);
     const durability = await checkDurability(database);
     const order = await checkTextOrder(database);
+    const encoding = await checkEncoding(database);
     const schema = await checkSchema(database);
     const key = checkMasterKey(environment, true);
     const isReady = schema.status === "ok" && key.status === "ok";
@@ -65,6 +68,7 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
       clock,
       durability,
       order,
+      ...encoding,
       schema,
       ...(await checkReplica(database, environment)),
       ownKey,
@@ -121,6 +125,15 @@ async function checkTextOrder(database: Database): Promise<Finding> {
     "text order",
     `ids are in the order of time; a database with LC_COLLATE 'C' compares them faster than one of ${order.locale}`,
   );
+}
+
+/** Without a finding where all is well: nearly every database has this encoding. */
+async function checkEncoding(database: Database): Promise<Finding[]> {
+  const problem = await wrongEncoding(database);
+  if (problem === undefined) return [];
+  return [
+    failed("encoding", `${problem} Their calls and tasks are not logged, or fail`, encodingFix),
+  ];
 }
 
 async function canCreateTables(database: Database): Promise<boolean> {
