@@ -3,15 +3,35 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
-/** The data directory cannot be created, or this user may not write to it. */
+/** Fixes of a disk, by words of the system and of PostgreSQL. */
+const diskFixes: readonly (readonly [words: RegExp, fix: string])[] = [
+  [
+    /no space left on device|check free disk space/i,
+    "Free space on its disk (df -h), or inodes (df -i), and start again.",
+  ],
+  [/disk quota exceeded/i, "Raise the quota of its disk, or free space, and start again."],
+  [/read-only file system/i, "Mount its file system writable, and start again."],
+];
+
+/** Returns the fix if words of an error tell of a disk that takes no data. */
+export const diskFix = (words: string): string | undefined =>
+  diskFixes.find(([known]) => known.test(words))?.[1];
+
+/** The data directory cannot be created, or this user may not write to it, or its disk takes no data. */
 export class DataDirectoryUnusableError extends Error {
+  /** The problem, and how to fix it; the message has both. */
+  readonly problem: string;
+  readonly fix: string;
+
   constructor(dataDir: string, cause: unknown) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    super(
-      `The data directory ${dataDir} cannot be used: ${why}. ` +
-        "Make it writable for this user, or set TOLLGATE_DATA_DIR to another directory.",
-      { cause },
-    );
+    const problem = `The data directory ${dataDir} cannot be used: ${why}.`;
+    const fix =
+      diskFix(why) ??
+      "Make it writable for this user, or set TOLLGATE_DATA_DIR to another directory.";
+    super(`${problem} ${fix}`, { cause });
+    this.problem = problem;
+    this.fix = fix;
     this.name = "DataDirectoryUnusableError";
   }
 }

@@ -17,7 +17,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { DataDirectoryUnusableError, diskFix } from "../base/data-directory.ts";
 import { NoEmbeddedDatabaseError } from "./binaries.ts";
 import { majorsIn, createOwnedDirectory, refuse, renameDurably } from "./database-directory.ts";
 import type { Identity } from "./identity.ts";
@@ -99,6 +100,8 @@ export async function createCluster(
       throw new NoEmbeddedDatabaseError(
         "the user it would run as has no name (in /etc/passwd), which PostgreSQL asks for",
       );
+    if (diskFix(String(error)) !== undefined)
+      throw new DataDirectoryUnusableError(dirname(directory), error);
     throw error;
   }
   writeConfiguration(join(directory, unfinished), site.identity);

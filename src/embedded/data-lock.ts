@@ -83,7 +83,14 @@ export function tryLock(dataDir: string): DataLock | undefined {
     writeFileSync(temporary, JSON.stringify(info), { mode: 0o600 });
     renameSync(temporary, infoPath(dataDir));
   };
-  write({ pid: process.pid, host: "", port: 0 });
+  try {
+    write({ pid: process.pid, host: "", port: 0 });
+  } catch (error) {
+    // The disk may be full. Each start would leave a file of its own.
+    rmSync(`${infoPath(dataDir)}.${process.pid}`, { force: true });
+    lock.close();
+    throw error;
+  }
   return {
     announce: write,
     release() {

@@ -5,7 +5,7 @@
 import { chmodSync, existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DataDirectoryUnusableError, makeDirectory } from "../base/data-directory.ts";
+import { DataDirectoryUnusableError, diskFix, makeDirectory } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
 import { openAddress, type Address } from "./address.ts";
 import { DataDirectoryInUseError, readHolder, tryLock, type DataLock } from "./data-lock.ts";
@@ -87,6 +87,10 @@ async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
   }
 }
 
+/** True for an error of the system that tells of a disk that takes no data. */
+const isOfDisk = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && diskFix(error.message) !== undefined;
+
 /**
  * Starts the server of `dataDir`, creating both if absent, or joins the one that runs there.
  * @throws DataDirectoryInUseError when another process holds it and `join` is not set, DataDirectoryUnusableError,
@@ -106,6 +110,6 @@ export async function openEmbedded(given: EmbeddedOptions): Promise<Embedded> {
     return await openHere(options, lock);
   } catch (error) {
     lock.release();
-    throw error;
+    throw isOfDisk(error) ? new DataDirectoryUnusableError(dataDir, error) : error;
   }
 }

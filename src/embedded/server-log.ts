@@ -3,19 +3,25 @@ import { appendFileSync, renameSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
+import { diskFix } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
 import { customFile } from "./settings.ts";
 
 /** The server ended before it accepted connections. The error quotes its messages; only the operator can fix the cause. */
 export class DatabaseNotStartedError extends Error {
   override name = "DatabaseNotStartedError";
+  /** The problem, and how to fix it; the message has both. */
+  readonly problem: string;
+  readonly fix: string;
 
   /** @param directory `database` in the data directory */
   constructor(directory: string, output: string) {
-    super(
-      `the embedded database did not start: ${output}\n` +
-        `All that it said is in ${join(directory, "server.log")}; settings of your own are in ${join(directory, customFile)}.`,
-    );
+    const problem = `the embedded database did not start: ${output}`;
+    const more = `All that it said is in ${join(directory, "server.log")}; settings of your own are in ${join(directory, customFile)}.`;
+    const fix = [diskFix(output), more].filter((part) => part !== undefined).join(" ");
+    super(`${problem}\n${fix}`);
+    this.problem = problem;
+    this.fix = fix;
   }
 }
 
@@ -33,7 +39,7 @@ export function keepServerLog(stream: Readable, file: string, log: Log): () => s
     if (lines.length > linesKept) lines.shift();
     if (
       / (?:FATAL|PANIC): /.test(line) &&
-      !/starting up|shutting down|terminating connection/.test(line)
+      !/starting up|shutting down|terminating connection|due to administrator command/.test(line)
     )
       log.error(
         { database: line.replace(prefix, "").slice(0, 500) },

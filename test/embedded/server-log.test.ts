@@ -30,3 +30,14 @@ it("a repeated error, as on a full disk, is logged once, without its own timesta
     { database: "FATAL:  could not write init file: No space left on device" },
   ]);
 });
+
+it("what the server's own processes say of an ordinary stop is no error", async () => {
+  const lines: object[] = [];
+  const log = { ...silentLog, error: (fields: object) => void lines.push(fields) };
+  const stream = new PassThrough();
+  keepServerLog(stream, join(temporaryDirectory(), "server.log"), log);
+  const time = "2026-11-29 19:16:22.252 UTC [315]";
+  stream.end(`${time} FATAL:  terminating autovacuum process due to administrator command\n`);
+  await once(stream, "end");
+  expect(lines).toEqual([]);
+});
