@@ -1,6 +1,6 @@
 /**
- * Writes many short lines to standard error in batches. Never waits for a slow reader: lines that the reader does not take are kept up to a
- * bound, and then lost.
+ * Writes lines to standard error, in batches or at once. Never waits for a slow reader: lines that the reader does not take are kept up to
+ * a bound, and then lost.
  */
 import { closeSync, constants, fstatSync, openSync, write, writeSync, type Stats } from "node:fs";
 
@@ -12,6 +12,12 @@ export interface Lines {
    * flight may come after them.
    */
   flushSync(): void;
+}
+
+/** Lines that are sent at once. */
+export interface PromptLines extends Lines {
+  /** Takes one line, including its line end, and sends it at once if no other waits. */
+  writeAtOnce(line: string): void;
 }
 
 /**
@@ -31,9 +37,14 @@ const endStepMs = 1;
 
 const standardError = 2;
 
-export function errorLines(): Lines {
+/** True if a write to standard error never waits for a reader. */
+export const isErrorFile = (): boolean => placeOfStandardError()?.isFile() !== false;
+
+export function errorLines(): PromptLines {
   const place = placeOfStandardError();
-  const pipe = place?.isFIFO() === true ? openUnblocked() : undefined;
+  // A terminal that is stopped (Ctrl-S) takes no lines either.
+  const isOpenable = place?.isFIFO() === true || place?.isCharacterDevice() === true;
+  const pipe = isOpenable ? openUnblocked() : undefined;
   if (pipe !== undefined) return new PipeLines(pipe);
   const isLarge = place?.isFile() === true || place?.isSocket() === true;
   return new ThreadLines(isLarge ? largeBytes : atOnceBytes);
@@ -48,24 +59,25 @@ function placeOfStandardError(): Stats | undefined {
   }
 }
 
-/** Opens the pipe again, so that writes never block; undefined if the system cannot. */
+/** Opens the pipe or terminal again, so that writes never block; undefined if the system cannot. */
 function openUnblocked(): number | undefined {
   if (process.platform !== "linux") return undefined;
   try {
-    return openSync(`/proc/self/fd/${standardError}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+    return openSync(`/proc/self/fd/${standardError}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
   } catch {
     return undefined;
   }
 }
 
 /** Gathers lines into texts that are written at once. */
-abstract class BufferedLines implements Lines {
+abstract class BufferedLines implements PromptLines {
   readonly #bytes: number;
   readonly #timer: NodeJS.Timeout;
   /** Lines that do not fill a text yet. */
   #text = "";
   /** Texts that the reader has not taken. */
-  protected readonly waiting: string[] = [];
+  protected readonly waiting: Buffer[] = [];
 
   constructor(bytes: number) {
     this.#bytes = bytes;
@@ -74,8 +86,8 @@ abstract class BufferedLines implements Lines {
 
   /** Writes the waiting texts, as far as the reader takes them. */
   protected abstract send(): void;
-  /** Writes a text and blocks the process; false if it must be tried again. */
-  protected abstract writeNow(text: string): boolean;
+  /** Writes a text and blocks the process. @returns how many bytes are done with; the others must be tried again */
+  protected abstract writeNow(text: Buffer): number;
   protected abstract close(): void;
 
   write(line: string): void {
@@ -83,13 +95,18 @@ abstract class BufferedLines implements Lines {
     this.#text += line;
   }
 
+  writeAtOnce(line: string): void {
+    this.write(line);
+    if (this.waiting.length === 0) this.#flush();
+  }
+
   flushSync(): void {
     clearInterval(this.#timer);
     this.#keep();
     const lastMs = performance.now() + endMsMax;
-    for (const text of this.waiting.splice(0)) {
+    for (let text of this.waiting.splice(0)) {
       const endsMs = Math.min(performance.now() + endMs, lastMs);
-      while (!this.writeNow(text)) {
+      while ((text = text.subarray(this.writeNow(text))).length > 0) {
         if (performance.now() >= endsMs) return this.close();
         Atomics.wait(sleepCell, 0, 0, endStepMs);
       }
@@ -104,7 +121,10 @@ abstract class BufferedLines implements Lines {
 
   #keep(): void {
     const fits = this.waiting.length * this.#bytes < waitingBytesMax;
-    if (this.#text !== "" && fits) this.waiting.push(this.#text);
+    // One long line is cut into pieces, because only a piece is taken whole or not at all.
+    const bytes = Buffer.from(fits ? this.#text : "");
+    for (let at = 0; at < bytes.length; at += this.#bytes)
+      this.waiting.push(bytes.subarray(at, at + this.#bytes));
     this.#text = "";
   }
 }
@@ -112,7 +132,7 @@ abstract class BufferedLines implements Lines {
 /** Used only to sleep: it is never notified. */
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Writes to a pipe that never blocks: it takes up to `atOnceBytes` whole or not at all. */
+/** Writes to a pipe or terminal that never blocks: it takes up to `atOnceBytes` whole or not at all. */
 class PipeLines extends BufferedLines {
   /** Undefined after the end: its number may belong to another file by then. */
   #pipe: number | undefined;
@@ -123,13 +143,15 @@ class PipeLines extends BufferedLines {
   }
 
   protected send(): void {
-    let taken = 0;
-    while (taken < this.waiting.length && this.writeNow(this.waiting[taken]!)) taken += 1;
-    this.waiting.splice(0, taken);
+    while (this.waiting.length > 0) {
+      const text = this.waiting.shift()!;
+      const rest = text.subarray(this.writeNow(text));
+      if (rest.length > 0) return void this.waiting.unshift(rest);
+    }
   }
 
-  protected writeNow(text: string): boolean {
-    return this.#pipe === undefined || tryWrite(this.#pipe, text);
+  protected writeNow(text: Buffer): number {
+    return this.#pipe === undefined ? text.length : tryWrite(this.#pipe, text);
   }
 
   protected close(): void {
@@ -145,19 +167,20 @@ class ThreadLines extends BufferedLines {
   protected send(): void {
     if (this.#isWriting || this.waiting.length === 0) return;
     this.#isWriting = true;
-    this.#write(Buffer.from(this.waiting.shift()!));
+    this.#write(this.waiting.shift()!);
   }
 
   #write(bytes: Buffer): void {
     write(standardError, bytes, (error, count) => {
-      if (isBusy(error)) return void setTimeout(() => this.#write(bytes), flushMs).unref();
       if (error === null && count < bytes.length) return this.#write(bytes.subarray(count));
       this.#isWriting = false;
-      this.send();
+      // Not held here: the end must find it among the waiting texts.
+      if (isBusy(error)) this.waiting.unshift(bytes);
+      else this.send();
     });
   }
 
-  protected writeNow(text: string): boolean {
+  protected writeNow(text: Buffer): number {
     return tryWrite(standardError, text);
   }
 
@@ -167,12 +190,11 @@ class ThreadLines extends BufferedLines {
 const isBusy = (error: unknown): boolean =>
   (error as NodeJS.ErrnoException | null)?.code === "EAGAIN";
 
-/** False if the write must be tried again. If the reader is gone, the lines are lost, and nothing else happens. */
-function tryWrite(descriptor: number, text: string): boolean {
+/** Returns how many bytes are done with. If the reader is gone, the lines are lost, and nothing else happens. */
+function tryWrite(descriptor: number, text: Buffer): number {
   try {
-    writeSync(descriptor, text);
-    return true;
+    return writeSync(descriptor, text);
   } catch (error) {
-    return !isBusy(error);
+    return isBusy(error) ? 0 : text.length;
   }
 }

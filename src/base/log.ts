@@ -2,8 +2,8 @@
  * Structured logs, one JSON line each (pino). Keys and credentials never enter a log line; fields that might hold one are redacted here.
  * The access log has lines of the same form, which are written in batches: docs/operate.md "Access log".
  */
-import { pino } from "pino";
-import { errorLines, type Lines } from "./lines.ts";
+import { pino, type DestinationStream } from "pino";
+import { errorLines, isErrorFile, type Lines, type PromptLines } from "./lines.ts";
 import { createLogThrottle } from "./log-throttle.ts";
 
 /** The part of pino's interface that we use. */
@@ -33,9 +33,7 @@ export function createLog(
   level: string = process.env["TOLLGATE_LOG_LEVEL"] || "info",
   worker?: number,
 ): Log {
-  const destination = pino.destination({ dest: 2, sync: true });
-  // A closed terminal refuses lines (EIO). The gateway must still stop in order.
-  destination.on("error", () => undefined);
+  const destination = level === "silent" ? { write: () => undefined } : logDestination();
   const repeats = createLogThrottle();
   return pino(
     {
@@ -54,6 +52,26 @@ export function createLog(
     },
     destination,
   );
+}
+
+/** Sends each line at once. A reader that takes none, or a closed terminal, does not stop the process. */
+function logDestination(): DestinationStream {
+  if (isErrorFile()) {
+    const file = pino.destination({ dest: 2, sync: true });
+    file.on("error", () => undefined);
+    return file;
+  }
+  const lines = (promptLines ??= openPromptLines());
+  return { write: (line) => lines.writeAtOnce(line) };
+}
+
+/** One for all logs of the process. */
+let promptLines: PromptLines | undefined;
+
+function openPromptLines(): PromptLines {
+  const lines = errorLines();
+  process.once("exit", () => lines.flushSync());
+  return lines;
 }
 
 /** A finished request. No text in it needs escapes: ids, route patterns, methods, addresses. */
