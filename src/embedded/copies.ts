@@ -16,7 +16,7 @@ import { hostname } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
 import { hourMs } from "../base/durations.ts";
-import { isAlive } from "../base/process-alive.ts";
+import { isAlive, pidNamespace } from "../base/process-alive.ts";
 
 /** The programs as npm installs them. */
 export interface Programs {
@@ -25,9 +25,10 @@ export interface Programs {
   readonly version: string;
 }
 
-/** Prefix of the names of unfinished copies; the machine's name and the process id follow. */
+/** Prefix of the names of unfinished copies; the place of process numbers and the process id follow. */
 const copyPrefix = "copy-";
-const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
+/** Where process ids are those of this process: a machine, or a container on it. */
+const pidPlace = hostname().replaceAll(/[^a-z0-9]/gi, "") + pidNamespace;
 /**
  * Age at which a copy counts as abandoned; copying takes seconds. Needed because the process of another machine or container cannot be
  * checked.
@@ -68,7 +69,7 @@ export function copyPrograms(place: string, { native, version }: Programs): stri
   const target = join(place, `postgresql-${version}`);
   removeLeftovers(place);
   if (existsSync(target)) return target;
-  const temporary = mkdtempSync(join(place, `${copyPrefix}${host}-${process.pid}-`));
+  const temporary = mkdtempSync(join(place, `${copyPrefix}${pidPlace}-${process.pid}-`));
   try {
     cpSync(native, temporary, {
       recursive: true,
@@ -119,7 +120,7 @@ function isLeftover(name: string, path: string): boolean {
   if (!found.isDirectory() || (process.getuid && found.uid !== process.getuid())) return false;
   if (Date.now() - found.mtimeMs > copyMsMax) return true;
   const [owner, pid] = name.slice(copyPrefix.length).split("-");
-  return owner === host && (Number(pid) === process.pid || !isAlive(Number(pid)));
+  return owner === pidPlace && (Number(pid) === process.pid || !isAlive(Number(pid)));
 }
 
 function openToAll(directory: string): void {

@@ -3,7 +3,6 @@
  * to a whole file. The next start removes half-written files after a crash. Requirements: STORE.
  */
 import { randomBytes } from "node:crypto";
-import { readlinkSync } from "node:fs";
 import {
   access,
   constants,
@@ -19,7 +18,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../base/data-directory.ts";
 import { dayMs } from "../base/durations.ts";
-import { isAlive } from "../base/process-alive.ts";
+import { isAlive, pidNamespace } from "../base/process-alive.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
 import { checkFileName, countBytes, type FileSource, type FileStore } from "./store.ts";
 
@@ -28,8 +27,6 @@ const partPrefix = ".part-";
 /** Distinguishes this process from an earlier one with the same number. */
 const instance = randomBytes(6).toString("hex");
 const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
-/** Containers may share a host name and a directory, and often have process 1 each: process numbers mean nothing across these. */
-const pidNamespace = readPidNamespace();
 /** Age at which a half-written file of another container with this host name is removed: a write in flight touches it more often. */
 const samePlacePartMsMax = 10 * 60_000;
 /** The same for another host, whose clock may differ. */
@@ -128,14 +125,6 @@ const partName = (): string =>
   `${partPrefix}${host}-${process.pid}-${instance}-${randomBytes(8).toString("hex")}-${pidNamespace}`;
 
 /** Returns the number of this process's pid namespace; empty where the system has none. */
-function readPidNamespace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid").replaceAll(/\D/g, "");
-  } catch {
-    return "";
-  }
-}
-
 async function removeLeftovers(directory: string): Promise<void> {
   const names = await readdir(directory);
   const parts = names.filter((name) => name.startsWith(partPrefix));

@@ -14,11 +14,14 @@ import {
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { pidNamespace } from "../../src/base/process-alive.ts";
 import { copyPrograms } from "../../src/embedded/copies.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 const isRoot = process.getuid?.() === 0;
-const host = hostname().replaceAll(/[^a-z0-9]/gi, "");
+const machine = hostname().replaceAll(/[^a-z0-9]/gi, "");
+/** The process numbers of this process: containers may have the machine's name and numbers of their own. */
+const host = machine + pidNamespace;
 const child = new URL("./copies-child.ts", import.meta.url).pathname;
 
 /** Small files instead of the programs. */
@@ -57,7 +60,10 @@ it("copies in progress stay, on this machine and on others, and so do other dire
   const found = programs();
   copyPrograms(place, found);
   leave(place, `copy-${host}-${process.ppid}-abc`);
-  leave(place, `copy-another-${deadProcessId()}-abc`);
+  leave(place, `copy-another-${gone()}-abc`);
+  // Another container with this host name: its numbers are others, and its own may be this one's.
+  leave(place, `copy-${machine}4026599999-${gone()}-abc`);
+  leave(place, `copy-${machine}4026599999-${process.pid}-abc`);
   leave(place, "postgresql-17.1");
   const dead = leave(place, `copy-${host}-${deadProcessId()}-abc`);
   // From a release that did not put names in, or from a container that no longer exists.
@@ -65,7 +71,7 @@ it("copies in progress stay, on this machine and on others, and so do other dire
   utimesSync(old, new Date(0), new Date(0));
   copyPrograms(place, found);
   expect([dead, old].filter((path) => existsSync(path))).toEqual([]);
-  expect(readdirSync(place)).toHaveLength(4);
+  expect(readdirSync(place)).toHaveLength(6);
 });
 
 it("links are never followed, and their targets keep their files", () => {
