@@ -20,17 +20,44 @@ const fileOf = (dataDir: string): string => join(dataDir, "address.json");
 const databaseName = (url: string | undefined): string | null =>
   url === undefined ? null : createHash("sha256").update(url).digest("base64url").slice(0, 22);
 
-/** Announces this gateway's address. The returned function removes it, unless another gateway has announced its own since. */
-export function announceAddress(environment: Environment, url: string): () => void {
+/** Milliseconds after which a gateway looks whether its directory still has an address. */
+const againMs = 10_000;
+
+/**
+ * Announces this gateway's address, and again if there is none: several gateways of one database server may have the same directory,
+ * and the last that started may have ended. The returned function removes the address, unless it is another gateway's by now.
+ */
+export function announceAddress(
+  environment: Environment,
+  url: string,
+  everyMs = againMs,
+): () => void {
   const { dataDir, databaseUrl } = environment;
   const file = fileOf(dataDir);
   const announced: Announced = { url, pid: process.pid, database: databaseName(databaseUrl) };
+  const write = (): void => {
+    writeFileSync(`${file}.${process.pid}`, JSON.stringify(announced), { mode: 0o600 });
+    renameSync(`${file}.${process.pid}`, file);
+  };
   makeInDataDirectory(dataDir, dataDir);
-  writeFileSync(`${file}.${process.pid}`, JSON.stringify(announced), { mode: 0o600 });
-  renameSync(`${file}.${process.pid}`, file);
+  write();
+  const timer = setInterval(() => {
+    if (namesRunning(file)) return;
+    try {
+      write();
+    } catch {
+      // The disk may be full; try again at the next interval.
+    }
+  }, everyMs).unref();
   return () => {
+    clearInterval(timer);
     if (read(file)?.url === url) rmSync(file, { force: true });
   };
+}
+
+function namesRunning(file: string): boolean {
+  const announced = read(file);
+  return announced !== undefined && isAlive(announced.pid);
 }
 
 function read(file: string): Announced | undefined {

@@ -1,8 +1,9 @@
 /** A command without the DATABASE_URL of the gateway that runs on the data directory: it does not use another database. */
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { announceAddress } from "../../src/cli/address.ts";
+import { announceAddress, gatewayOnServerPid, possibleAddresses } from "../../src/cli/address.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { tollgateHere } from "../support/command.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
@@ -45,4 +46,24 @@ it("doctor reports the missing DATABASE_URL; without a running gateway it says t
   leave();
   const alone = await tollgateHere(["doctor"], environment);
   expect(alone.stdout).toContain("database: none yet: the first start makes it");
+});
+
+it("a gateway that still runs is found again after another one of its directory has ended or was killed", async () => {
+  const place = temporaryDirectory();
+  const of = (databaseUrl?: string) =>
+    readEnvironment({
+      TOLLGATE_DATA_DIR: place,
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    });
+  const leaveFirst = announceAddress(of(server.DATABASE_URL), "http://127.0.0.1:1", 5);
+  const leaveSecond = announceAddress(of(server.DATABASE_URL), "http://127.0.0.1:2");
+  expect(possibleAddresses(of(server.DATABASE_URL))).toEqual(["http://127.0.0.1:2"]);
+  leaveSecond();
+  await expect.poll(() => gatewayOnServerPid(of())).toBe(process.pid);
+  expect(possibleAddresses(of(server.DATABASE_URL))).toEqual(["http://127.0.0.1:1"]);
+  const killed = { url: "http://127.0.0.1:3", pid: spawnSync("true").pid, database: "other" };
+  writeFileSync(join(place, "address.json"), JSON.stringify(killed));
+  await expect.poll(() => gatewayOnServerPid(of())).toBe(process.pid);
+  leaveFirst();
+  expect(readdirSync(place)).toEqual([]);
 });
