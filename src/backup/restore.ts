@@ -31,6 +31,7 @@ import {
   tablesOf,
   lockAllTables,
 } from "./schema.ts";
+import { refuseForeign, requireUnusedDatabase } from "./unused-database.ts";
 import type { BackupEnd, BackupHeader, Progress } from "./write.ts";
 
 export interface RestoreOptions {
@@ -141,8 +142,9 @@ async function restoreWithin(
 ): Promise<{ readonly end: BackupEnd; readonly named: ReadonlySet<string> }> {
   await tx.query("set local idle_in_transaction_session_timeout = 0");
   await prepareMigrations(tx);
-  if (!reading.replace) await requireEmptyDatabase(tx);
+  const found = reading.replace ? [] : await requireUnusedDatabase(tx);
   await lockAllTables(tx, reading.log);
+  await refuseForeign(tx, found);
   for (const name of await fileNames(tx)) reading.before.add(name);
   await makeSchema(tx, reading.header);
   const end = await readAll(tx, reading);
@@ -167,26 +169,6 @@ async function fileNames(tx: Queryable): Promise<string[]> {
   if (!(await tablesOf(tx)).includes("files")) return [];
   const rows = await tx.query<{ name: string }>("select name from files", []);
   return rows.map(({ name }) => name);
-}
-
-/** Rows that a new database does not have. A first start writes no entry to the audit log. */
-const uses = [
-  ["ledger_entries", "kind <> 'credit'"],
-  ["tasks", "true"],
-  ["audit_entries", "true"],
-] as const;
-
-/** @throws BackupError for a database in which calls were charged, tasks made, or keys, members or settings changed */
-async function requireEmptyDatabase(tx: Queryable): Promise<void> {
-  const tables = await tablesOf(tx);
-  const asked = uses.filter(([table]) => tables.includes(table));
-  if (asked.length === 0) return;
-  const any = asked.map(([table, which]) => `exists (select 1 from ${table} where ${which})`);
-  const [row] = await tx.query<{ used: boolean }>(`select ${any.join(" or ")} as used`, []);
-  if (row?.used !== true) return;
-  throw new BackupError(
-    "the database already holds calls, tasks, or keys and settings that somebody made; --replace deletes everything in it and restores the backup",
-  );
 }
 
 /** Recreates the schema as the backup's version had it, without rows. */

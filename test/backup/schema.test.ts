@@ -1,6 +1,6 @@
 /** Backups of older schemas: one from the baseline on is restored and brought up to date, one from before it is refused. */
 import { Readable } from "node:stream";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { carryOver, restoreBackup } from "../../src/backup/index.ts";
 import { readFrames } from "../../src/backup/frames.ts";
 import { replaced } from "../../src/storage/baseline.ts";
@@ -24,11 +24,11 @@ async function largestOf(bytes: Buffer): Promise<number> {
   return largest;
 }
 
-const restoreInto = (database: Database, bytes: Buffer) =>
+const restoreInto = (database: Database, bytes: Buffer, replace = false) =>
   restoreBackup({
     database,
     source: Readable.from([bytes]),
-    replace: false,
+    replace,
     check: () => Promise.resolve(),
     progress: nothing,
   });
@@ -85,5 +85,31 @@ describeDatabase("backups of older schemas", (open) => {
       /^The database's schema is too old for this version: it lacks 0041_request_tags\.sql\./,
     );
     expect(await target.query("select id from workspaces")).toEqual([{ id: "mine" }]);
+  });
+});
+
+describeDatabase("tables of something else", (open) => {
+  it.each([
+    ["alone", "createDatabase"],
+    ["beside our unused schema", "createMigrated"],
+  ] as const)("%s are refused without --replace, and stay", async (_, how) => {
+    const source = await open();
+    await source.query("insert into workspaces (id, name) values ('w', 'Kept')");
+    const bytes = await backupOf(source);
+    const target = await openDatabase({
+      url: await (await sharedPostgres())[how](),
+      log: silentLog,
+    });
+    onTestFinished(() => target.close());
+    await target.query("create table notes (text text); insert into notes values ('mine')");
+    await target.query("create view short_notes as select left(text, 9) as text from notes");
+    await expect(restoreInto(target, bytes)).rejects.toThrow(
+      "the database holds 2 tables or views of something else (notes, short_notes): " +
+        "name another database in DATABASE_URL; --replace deletes them too",
+    );
+    expect(await target.query("select text from short_notes")).toEqual([{ text: "mine" }]);
+    await restoreInto(target, bytes, true);
+    expect(await target.query("select id from workspaces")).toEqual([{ id: "w" }]);
+    expect(await target.query("select to_regclass('notes') as notes")).toEqual([{ notes: null }]);
   });
 });
