@@ -1,3 +1,4 @@
+/** Process numbers: whether one runs, and where they mean the same. */
 import { readlinkSync } from "node:fs";
 
 /**
