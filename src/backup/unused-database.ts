@@ -1,4 +1,4 @@
-/** The database that a restore without `--replace` needs: one that nobody has used, and in which nothing else is. docs/operate.md. */
+/** The database that a restore without `--replace` needs: unused by any gateway, and without tables of other programs. docs/operate.md. */
 import { counted } from "../base/counted.ts";
 import { applyMigrations, prepareMigrations, type Queryable } from "../storage/index.ts";
 import { BackupError } from "./frames.ts";

@@ -1,9 +1,9 @@
-/** Process numbers: whether one runs, and where they mean the same. */
+/** Process numbers: checks whether one is alive, and identifies the namespace in which they are unique. */
 import { readlinkSync } from "node:fs";
 
 /**
- * The process numbers that this process knows, as a name; empty where the system has no such name. Containers may share a host name and a
- * directory, and often have process 1 each: process numbers mean nothing across these.
+ * The id of this process's pid namespace; empty if the system has none. Containers may share a host name and a directory, and often
+ * have a process 1 each: process numbers are comparable only within one namespace.
  */
 export const pidNamespace = readPidNamespace();
 

@@ -16,15 +16,15 @@ const everywhere = {
   jit: "off",
   // The driver reads timestamps in this style only.
   datestyle: "iso",
-  // The patterns of our statements have backslashes, which are no escapes.
+  // In patterns of our statements a backslash is a plain character, not an escape.
   standard_conforming_strings: "on",
-  // The driver writes null in an array as NULL, which is otherwise a text.
+  // The driver writes null in an array as NULL; with this setting off, PostgreSQL reads that as text.
   array_nulls: "on",
-  // For statements outside of transactions. A stricter level fails those that run beside each other.
+  // For statements outside of transactions. At a stricter level, concurrent statements fail.
   default_transaction_isolation: "'read committed'",
 } as const;
 
-/** Limits that older servers lack. The first would end connections between calls, the second restores and exports. */
+/** Limits that older servers lack. The first would cut idle connections, the second restores and exports. */
 const newerLimits = ["idle_session_timeout", "transaction_timeout"] as const;
 
 const withoutLimit = newerLimits.map(

@@ -1,7 +1,7 @@
 /** The encoding of a database. Most encodings are for some languages only, and refuse the texts of others. docs/operate.md "PostgreSQL". */
 import type { Queryable } from "./queryable.ts";
 
-/** Encodings that take any text. SQL_ASCII takes the bytes as they are. */
+/** Encodings that store any text. SQL_ASCII stores bytes unchecked. */
 const universal = ["UTF8", "SQL_ASCII"];
 
 /** Returns the problem of a database that cannot store every text; undefined if it can. */

@@ -20,7 +20,7 @@ import { temporaryDirectory } from "../support/postgres.ts";
 
 const isRoot = process.getuid?.() === 0;
 const machine = hostname().replaceAll(/[^a-z0-9]/gi, "");
-/** The process numbers of this process: containers may have the machine's name and numbers of their own. */
+/** With the pid namespace: containers with the machine's name have their own process numbers. */
 const host = machine + pidNamespace;
 const child = new URL("./copies-child.ts", import.meta.url).pathname;
 
@@ -60,9 +60,9 @@ it("copies in progress stay, on this machine and on others, and so do other dire
   const found = programs();
   copyPrograms(place, found);
   leave(place, `copy-${host}-${process.ppid}-abc`);
-  leave(place, `copy-another-${gone()}-abc`);
-  // Another container with this host name: its numbers are others, and its own may be this one's.
-  leave(place, `copy-${machine}4026599999-${gone()}-abc`);
+  leave(place, `copy-another-${deadProcessId()}-abc`);
+  // Another container with this host name has its own process numbers, which may be equal to ours.
+  leave(place, `copy-${machine}4026599999-${deadProcessId()}-abc`);
   leave(place, `copy-${machine}4026599999-${process.pid}-abc`);
   leave(place, "postgresql-17.1");
   const dead = leave(place, `copy-${host}-${deadProcessId()}-abc`);

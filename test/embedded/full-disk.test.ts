@@ -14,7 +14,7 @@ const free = "Free space on its disk (df -h), or inodes (df -i), and start again
 
 describe("an error of the disk at a start", () => {
   it.runIf(process.platform !== "win32")(
-    "of the first start: the database's directory, what the server said, and the fix",
+    "names the directory, the output of initdb and the fix, at the first start",
     async () => {
       const place = temporaryDirectory();
       const directory = join(place, "database");
@@ -43,13 +43,13 @@ describe("an error of the disk at a start", () => {
     ["EDQUOT: disk quota exceeded, write", "Raise the quota of its disk"],
     ["EROFS: read-only file system, chmod '/data'", "Mount its file system writable"],
     ["EACCES: permission denied, open '/data/lock.sqlite'", "Make it writable for this user"],
-  ])("of a later start: %s", (why, fix) => {
+  ])("names the fix at a later start: %s", (why, fix) => {
     const error = new DataDirectoryUnusableError("/data", new Error(why));
     expect(error.message).toBe(`${error.problem} ${error.fix}`);
     expect(error.fix).toContain(fix);
   });
 
-  it("of the server itself: the fix comes before the places to read", () => {
+  it("names the fix before the log file, if the server reports it", () => {
     const said = 'FATAL:  could not write to file "pg_wal/xlogtemp.31": No space left on device';
     const { message } = new DatabaseNotStartedError("/data/database", said);
     expect(message).toContain(`${said}\n${free} All that it said is in `);

@@ -31,7 +31,7 @@ it("a repeated error, as on a full disk, is logged once, without its own timesta
   ]);
 });
 
-it("what the server's own processes say of an ordinary stop is no error", async () => {
+it("messages of the server's own processes about an ordinary stop are not errors", async () => {
   const lines: object[] = [];
   const log = { ...silentLog, error: (fields: object) => void lines.push(fields) };
   const stream = new PassThrough();

@@ -18,7 +18,7 @@ const foreignSettings = [
 ];
 
 /** A database with such settings, with the schema or empty. */
-async function otherwiseMinded(how: "createMigrated" | "createDatabase"): Promise<string> {
+async function withOtherDefaults(how: "createMigrated" | "createDatabase"): Promise<string> {
   const url = await (await sharedPostgres())[how]();
   const database = await openDatabase({ url, log: silentLog });
   for (const setting of foreignSettings)
@@ -45,8 +45,8 @@ const session = {
   longest: "0",
 };
 
-it("a connection has the settings that its statements need, whatever those of the database are", async () => {
-  const url = await otherwiseMinded("createMigrated");
+it("a connection overrides settings of the database that its statements cannot work with", async () => {
+  const url = await withOtherDefaults("createMigrated");
   const database = await openDatabase({ url, log: silentLog });
   onTestFinished(() => database.close());
   expect(await readSession(database)).toEqual([session]);
@@ -55,8 +55,8 @@ it("a connection has the settings that its statements need, whatever those of th
   expect(await replica.use(readSession)).toEqual([session]);
 });
 
-it("the schema is made in a database with such settings, and has the parts of the request log", async () => {
-  const url = await otherwiseMinded("createDatabase");
+it("the schema can be created in a database with such settings", async () => {
+  const url = await withOtherDefaults("createDatabase");
   const database = await openDatabase({ url, log: silentLog });
   onTestFinished(() => database.close());
   await migrate(database);

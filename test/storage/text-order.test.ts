@@ -30,7 +30,7 @@ async function openWithOrder(name: string, how: string): Promise<Database> {
 }
 
 /** A database with our schema whose collation and encoding are changed directly, as if it were older than the check. */
-async function czechLatinSince(): Promise<string> {
+async function withCzechLatin(): Promise<string> {
   const made = new URL(await (await sharedPostgres()).createMigrated());
   await server.query(
     "update pg_database set datlocprovider = 'i', datlocale = 'cs', encoding = 8 where datname = $1",
@@ -75,8 +75,11 @@ describe("the order of text in a database", () => {
     },
   );
 
-  it("a database of an encoding that lacks callers' characters is refused in the same way", async () => {
-    const database = await openMade("latin", "encoding 'LATIN1' locale_provider libc locale 'C'");
+  it("a database whose encoding lacks callers' characters is refused in the same way", async () => {
+    const database = await openWithOrder(
+      "latin",
+      "encoding 'LATIN1' locale_provider libc locale 'C'",
+    );
     await expect(migrate(database)).rejects.toMatchObject({
       name: "SchemaError",
       problem: expect.stringContaining("LATIN1"),
@@ -87,9 +90,9 @@ describe("the order of text in a database", () => {
     ]);
   });
 
-  it("is told by doctor and at each start where a schema is in it already", async () => {
+  it("is reported by doctor and at each start if the schema exists already", async () => {
     const environment = {
-      DATABASE_URL: await czechLatinSince(),
+      DATABASE_URL: await withCzechLatin(),
       TOLLGATE_DATA_DIR: temporaryDirectory(),
     };
     const { code, stdout } = await tollgate(["doctor"], environment);
@@ -100,8 +103,8 @@ describe("the order of text in a database", () => {
     onTestFinished(() => void gateway.kill());
     let output = "";
     for (const stream of [gateway.stdout!, gateway.stderr!])
-      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await expect.poll(() => said).toContain("not in the order of their time");
-    await expect.poll(() => said).toContain("has the encoding LATIN1");
+      stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    await expect.poll(() => output).toContain("not in the order of their time");
+    await expect.poll(() => output).toContain("has the encoding LATIN1");
   });
 });
