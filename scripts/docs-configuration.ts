@@ -71,7 +71,7 @@ providers:
     request: { add: { store: false }, remove: [user] }
 \`\`\`
 
-\`proxy\` and \`tls\` set the connection to a provider: [proxies](operate.md#proxies) and [certificates](operate.md#certificates).
+\`proxy\` and \`tls\` set the connection to a provider: [proxies](network.md#proxies) and [certificates](network.md#certificates).
 
 The provider of an embedding model must offer \`POST /embeddings\` in the OpenAI format.
 `;

@@ -290,7 +290,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   - \`time_zone=Europe/Berlin\`: days of that place. A day on which clocks change has 23 or 25 hours.
   - \`tz_offset=2\`: days of a place that is always two hours ahead.
 - In some zones days begin within an hour of UTC (\`Asia/Kolkata\`). The sums by hour cannot show that, so these hours are read
-  from the ledger and the log. If their [calls are gone](operate.md#growth) from the log, an hour cannot be divided. Then
+  from the ledger and the log. If their [calls are gone](data.md#growth) from the log, an hour cannot be divided. Then
   neighbouring days share it, and their totals exceed the total of the period.
 - \`duration\` and \`first_token\` have \`p50\` and \`p95\` in milliseconds, within 12 %. They come from
   counters, each a quarter wider than the one before. Calls of more than 21 minutes count as 24 minutes.

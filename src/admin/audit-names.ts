@@ -1,4 +1,4 @@
-/** Erases a person from the audit log: the entries stay, the person's name and address go. docs/operate.md "Erasing a person". */
+/** Erases a person from the audit log: the entries stay, the person's name and address go. docs/data.md "Erasing a person". */
 import type { Database, Queryable } from "../storage/index.ts";
 import { addressEraser, type ErasedPerson } from "../tenancy/index.ts";
 

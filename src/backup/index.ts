@@ -1,4 +1,4 @@
-/** Backup and restore of a whole gateway. docs/operate.md. */
+/** Backup and restore of a whole gateway. docs/data.md. */
 export { carryOver } from "./carry-over.ts";
 export { BackupError } from "./frames.ts";
 export { restoreBackup } from "./restore.ts";

@@ -1,4 +1,4 @@
-/** Creates missing directories, and reports those that cannot be created. docs/operate.md "The data directory". */
+/** Creates missing directories, and reports those that cannot be created. docs/data.md "The data directory". */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./sync-directory.ts";

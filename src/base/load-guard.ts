@@ -4,7 +4,7 @@
  * new calls of a round ends that. Calls above it are refused at once, which costs a small part of a call's work; the others wait for a few
  * rounds of that length. A burst is no overload: it may use what earlier rounds left. After a refusal little is left at first: in an
  * overload, each lull of the callers, or pause of the machine, would otherwise be followed by a long round. And a few calls at a time are
- * no overload, however quickly they follow each other: a fast machine ends more calls in a round than the bound. docs/operate.md "More
+ * no overload, however quickly they follow each other: a fast machine ends more calls in a round than the bound. docs/load.md "More
  * calls than it can take".
  */
 import { type GatewayError, overloaded } from "./errors.ts";

@@ -1,6 +1,6 @@
 /**
  * Chooses the proxy for an address: the environment's, by curl's rules, or a named one. Pure; upstream/dial makes connections through it.
- * docs/operate.md "Proxies".
+ * docs/network.md "Proxies".
  */
 import { BlockList, isIP } from "node:net";
 import { percentDecoded } from "./text.ts";

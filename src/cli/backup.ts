@@ -1,4 +1,4 @@
-/** `tollgate backup` and `tollgate restore`: everything except the master key, with or without a running gateway. docs/operate.md. */
+/** `tollgate backup` and `tollgate restore`: everything except the master key, with or without a running gateway. docs/data.md. */
 import type { Writable } from "node:stream";
 import { counted } from "../base/counted.ts";
 import { createLog } from "../base/log.ts";

@@ -1,6 +1,6 @@
 /**
  * Watches the expiry of the gateway's own certificate: a metric, and from two weeks before the expiry a log line once a day. A renewed
- * certificate counts as soon as new connections use it. docs/operate.md "TLS".
+ * certificate counts as soon as new connections use it. docs/network.md "TLS".
  */
 import type { Clock } from "../base/clock.ts";
 import { dayText } from "../base/days.ts";

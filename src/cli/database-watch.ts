@@ -1,6 +1,6 @@
 /**
  * Logs that the database cannot be used, with the reason and the fix. Repeats it each minute while it lasts, and logs once when it is
- * over. All users of the database detect this themselves and report their own consequences. docs/operate.md "PostgreSQL".
+ * over. All users of the database detect this themselves and report their own consequences. docs/database.md "PostgreSQL".
  */
 import type { Log } from "../base/log.ts";
 import { adviceOn, databaseState, type Database, type DatabaseState } from "../storage/index.ts";

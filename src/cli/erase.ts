@@ -1,4 +1,4 @@
-/** `tollgate erase`: erases personal data of an end user, or of a person with an account. docs/operate.md "Erasing a person". */
+/** `tollgate erase`: erases personal data of an end user, or of a person with an account. docs/data.md "Erasing a person". */
 import type { Command } from "commander";
 import { apiCommand, type ApiOptions } from "./api.ts";
 import { UsageError } from "./environment.ts";

@@ -1,4 +1,4 @@
-/** `tollgate export`: exports days of the request log or the ledger as files, on demand. docs/operate.md. */
+/** `tollgate export`: exports days of the request log or the ledger as files, on demand. docs/data.md. */
 import { counted } from "../base/counted.ts";
 import { hasDay, dayText } from "../base/days.ts";
 import { dayMs } from "../base/durations.ts";

@@ -1,4 +1,4 @@
-/** The gateway's own TLS, with the certificate of the current configuration. docs/operate.md "TLS". */
+/** The gateway's own TLS, with the certificate of the current configuration. docs/network.md "TLS". */
 import type { Log } from "../base/log.ts";
 import type { ServerTls, Settings } from "../catalog/index.ts";
 import { createTlsTerminator } from "../http/index.ts";

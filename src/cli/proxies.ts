@@ -1,4 +1,4 @@
-/** The proxies of the environment, for all requests of a gateway. docs/operate.md "Proxies". */
+/** The proxies of the environment, for all requests of a gateway. docs/network.md "Proxies". */
 import type { Log } from "../base/log.ts";
 import { noProxies, proxiesOf, ProxySettingError, type Proxies } from "../base/proxy.ts";
 import { fetchThrough } from "../upstream/index.ts";

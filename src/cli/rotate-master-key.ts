@@ -1,4 +1,4 @@
-/** `tollgate rotate-master-key`: puts the new master key in force and re-encrypts everything with it. docs/operate.md. */
+/** `tollgate rotate-master-key`: puts the new master key in force and re-encrypts everything with it. docs/data.md. */
 import { randomUUID } from "node:crypto";
 import { counted } from "../base/counted.ts";
 import { systemClock } from "../base/clock.ts";

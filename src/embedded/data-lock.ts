@@ -1,5 +1,5 @@
 /**
- * The lock of one process on a data directory. docs/operate.md.
+ * The lock of one process on a data directory. docs/data.md.
  * It is SQLite's exclusive file lock. The kernel releases it when its process dies, in whatever way. So no lock can be stale, and a
  * reused process id is never mistaken for the holder. `gateway.json` beside it only says who holds it.
  */

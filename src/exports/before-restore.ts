@@ -1,6 +1,6 @@
 /**
  * Export files from before the database was restored from a backup. They hold calls made between the backup and the restore, which
- * no database has any more. So a smaller file never overwrites them. docs/operate.md "Exports".
+ * no database has any more. So a smaller file never overwrites them. docs/data.md "Exports".
  */
 import type { FileStore } from "../files/index.ts";
 import type { Queryable } from "../storage/index.ts";

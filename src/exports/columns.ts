@@ -1,6 +1,6 @@
 /**
  * Parquet columns of the lines of lines.ts: one for each key, with the same name. The token counts of text calls get columns of
- * their own. The types ensure that no key is missing. docs/operate.md "Exports".
+ * their own. The types ensure that no key is missing. docs/data.md "Exports".
  */
 import type { SchemaElement } from "hyparquet-writer";
 import { parseUsd } from "../base/money.ts";

@@ -1,4 +1,4 @@
-/** Exports: the request log and the ledger as files by day, in a folder or a bucket. docs/operate.md. */
+/** Exports: the request log and the ledger as files by day, in a folder or a bucket. docs/data.md. */
 export { exportOnRequest } from "./on-request.ts";
 export { type ExportKind, exportKinds } from "./lines.ts";
 export { exportNext } from "./next.ts";

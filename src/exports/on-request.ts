@@ -1,4 +1,4 @@
-/** Exports one day on request, without recording it as exported. docs/operate.md "Exports". */
+/** Exports one day on request, without recording it as exported. docs/data.md "Exports". */
 import { dayMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import type { FileStore } from "../files/index.ts";

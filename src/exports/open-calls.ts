@@ -1,4 +1,4 @@
-/** Computes until when the request log is complete: open calls may still be written. docs/operate.md "Exports". */
+/** Computes until when the request log is complete: open calls may still be written. docs/data.md "Exports". */
 import { idMs } from "../base/ids.ts";
 import type { Queryable } from "../storage/index.ts";
 

@@ -1,4 +1,4 @@
-/** Reasons and fixes when files cannot be stored or read. docs/operate.md "When files cannot be kept". */
+/** Reasons and fixes when files cannot be stored or read. docs/data.md "When files cannot be kept". */
 
 const rights =
   "give the directory back to the user that the gateway runs as (chown -R, chmod u+rwX)";

@@ -1,6 +1,6 @@
 /**
  * The storage of files: results for callers, and uploads until their task has ended. A local directory or an S3 bucket, behind one
- * interface that one suite of tests runs against. Requirements: STORE; docs/operate.md.
+ * interface that one suite of tests runs against. Requirements: STORE; docs/data.md.
  */
 import { randomBytes } from "node:crypto";
 import type { Agent as HttpAgent } from "node:http";

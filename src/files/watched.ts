@@ -1,6 +1,6 @@
 /**
  * A store that knows whether it can take files now. If not, it logs the reason and a fix: a full disk, a disk that became read-only,
- * another owner, a bucket that is away. docs/operate.md "When files cannot be kept".
+ * another owner, a bucket that is away. docs/data.md "When files cannot be kept".
  */
 import { randomBytes } from "node:crypto";
 import { throttleCounter } from "../base/throttle-counter.ts";

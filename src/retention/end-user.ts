@@ -1,7 +1,7 @@
 /**
  * Erases an end user from the calls that were made for them, and from the stored data of those calls. The ledger has no end users; sums go
  * on under an anonymous token. Each page of a workspace is one transaction, so that no caller waits, and an interrupted erasure can be
- * repeated. docs/operate.md "Erasing a person".
+ * repeated. docs/data.md "Erasing a person".
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import { renameTagValue } from "../usage/index.ts";

@@ -1,4 +1,4 @@
-/** Limits the growth of tables: makes parts of the request log ahead, and deletes what is past its time. docs/operate.md. */
+/** Limits the growth of tables: makes parts of the request log ahead, and deletes what is past its time. docs/data.md. */
 export { keepParts } from "./parts.ts";
 export {
   addErased,

@@ -1,4 +1,4 @@
-/** Reasons and fixes when the database cannot be reached, or refuses the login. docs/operate.md "PostgreSQL". */
+/** Reasons and fixes when the database cannot be reached, or refuses the login. docs/database.md "PostgreSQL". */
 import { reasonOf } from "../base/errors.ts";
 
 /** Returns the first error: a name with several addresses fails with one error each, and no message of its own. */

@@ -1,7 +1,7 @@
 /**
  * The files that DATABASE_URL names (`sslrootcert`, `sslcert`, `sslkey`). The driver reads them for each new connection, so that renewed
  * files take effect. If a file is missing, for example during a renewal, the driver throws where the gateway cannot catch it, which would
- * end the process. So the last content that could be read is used. docs/operate.md "PostgreSQL".
+ * end the process. So the last content that could be read is used. docs/database.md "PostgreSQL".
  */
 import { Client, type ClientConfig } from "pg";
 import { throttleCounter } from "../base/throttle-counter.ts";

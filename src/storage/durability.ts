@@ -1,4 +1,4 @@
-/** Finds out whether a server keeps acknowledged commits when the power fails. docs/operate.md "PostgreSQL". */
+/** Finds out whether a server keeps acknowledged commits when the power fails. docs/database.md "PostgreSQL". */
 import type { Queryable } from "./queryable.ts";
 
 /** Each is on by default. Operators turn them off to make a server faster. */

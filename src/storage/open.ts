@@ -1,4 +1,4 @@
-/** Opens the database that the options name. docs/architecture.md; docs/operate.md. */
+/** Opens the database that the options name. docs/architecture.md; docs/database.md. */
 import type { Log } from "../base/log.ts";
 import { openEmbedded, type Address } from "../embedded/index.ts";
 import { adviceOn, inTransactionMode } from "./advice.ts";

@@ -1,4 +1,4 @@
-/** Checks whether the database can be used now, and if not, why. docs/operate.md. */
+/** Checks whether the database can be used now, and if not, why. docs/database.md. */
 import type { Queryable } from "./queryable.ts";
 
 const answerMsMax = 2_000;

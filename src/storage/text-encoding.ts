@@ -1,4 +1,4 @@
-/** The encoding of a database. Most encodings are for some languages only, and refuse the texts of others. docs/operate.md "PostgreSQL". */
+/** The encoding of a database. Most encodings are for some languages only, and refuse the texts of others. docs/database.md "PostgreSQL". */
 import type { Queryable } from "./queryable.ts";
 
 /** Encodings that store any text. SQL_ASCII stores bytes unchecked. */
@@ -15,4 +15,4 @@ export async function wrongEncoding(database: Queryable): Promise<string | undef
 }
 
 export const encodingFix =
-  "Make a database with ENCODING 'UTF8' (docs/operate.md \"PostgreSQL\"); tollgate backup and restore take what is there along.";
+  "Make a database with ENCODING 'UTF8' (docs/database.md \"PostgreSQL\"); tollgate backup and restore take what is there along.";

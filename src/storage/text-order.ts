@@ -1,7 +1,7 @@
 /**
  * The collation of a database. Identifiers begin with their time, so their byte order is that of time. The parts of the request log, the
  * fold of usage, retention and the pages of lists depend on it. A language may sort differently (in Czech `ch` comes after `h`). Even where
- * it sorts the same, it is slower than comparing bytes. docs/operate.md "PostgreSQL".
+ * it sorts the same, it is slower than comparing bytes. docs/database.md "PostgreSQL".
  */
 import { idAlphabet } from "../base/ids.ts";
 import type { Queryable } from "./queryable.ts";
@@ -41,4 +41,4 @@ export function wrongOrder({ locale, keepsTime }: TextOrder): string | undefined
 }
 
 export const orderFix =
-  "Make a database with LC_COLLATE 'C' (docs/operate.md \"PostgreSQL\"); tollgate backup and restore take what is there along.";
+  "Make a database with LC_COLLATE 'C' (docs/database.md \"PostgreSQL\"); tollgate backup and restore take what is there along.";

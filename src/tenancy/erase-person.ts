@@ -1,6 +1,6 @@
 /**
  * Erases a person. The user's row stays, because keys, the ledger and the sums hold its id, but no longer identifies the person.
- * Their means of signing in are deleted. The caller ends the memberships. docs/operate.md "Erasing a person".
+ * Their means of signing in are deleted. The caller ends the memberships. docs/data.md "Erasing a person".
  */
 import { erasedAddress } from "../base/erased.ts";
 import type { RowContext } from "./context.ts";

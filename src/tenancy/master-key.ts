@@ -1,5 +1,5 @@
 /**
- * The master key: 32 bytes from which every other secret is derived. docs/operate.md.
+ * The master key: 32 bytes from which every other secret is derived. docs/data.md.
  * It comes from TOLLGATE_MASTER_KEY, else from `<data directory>/master-key`, which the first start writes.
  */
 import { randomBytes } from "node:crypto";

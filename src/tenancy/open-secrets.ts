@@ -1,6 +1,6 @@
 /**
  * The secrets of an installation: the master keys given to this process, checked against the database, which says which one is in
- * force. docs/operate.md "Replacing the master key".
+ * force. docs/data.md "Replacing the master key".
  */
 import { counted } from "../base/counted.ts";
 import type { Queryable } from "../storage/index.ts";
@@ -110,7 +110,7 @@ const noneGiven = (dataDir: string): string =>
   `in ${dataDir}. Set TOLLGATE_MASTER_KEY to the original value, or restore the file.`;
 const rotatedAway =
   "The master key of this database was replaced, and the one given here is not in force any more. " +
-  "Set TOLLGATE_MASTER_KEY to the new value (docs/operate.md, Replacing the master key).";
+  "Set TOLLGATE_MASTER_KEY to the new value (docs/data.md, Replacing the master key).";
 const anotherSince =
   "The master key is not the one in force in this database, whose master key was replaced before. So no API key could be recognised " +
   "and no provider's key be read. Set TOLLGATE_MASTER_KEY to the value in force, or restore the file `master-key` in the data directory.";

@@ -1,7 +1,7 @@
 /**
  * Rotates the master key while gateways run. One transaction puts the new key in force. Then every sealed value is resealed, if it is
  * unchanged since it was read. After that the database itself refuses values under any other key. The rotation may be stopped at any
- * moment and run again, even by two processes at once. docs/operate.md "Replacing the master key".
+ * moment and run again, even by two processes at once. docs/data.md "Replacing the master key".
  */
 import { counted } from "../base/counted.ts";
 import type { Database, Queryable } from "../storage/index.ts";

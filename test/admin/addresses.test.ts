@@ -1,6 +1,6 @@
 /**
  * Sign-ins behind a proxy: attempts are counted by each caller's own address, and no caller can lock the others out.
- * docs/operate.md "Behind a proxy".
+ * docs/network.md "Behind a proxy".
  */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

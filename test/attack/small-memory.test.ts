@@ -216,7 +216,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
 });
 
 /**
- * These tests have their own gateway: large bodies leave some 50 MB behind in a process, which these tests need. docs/operate.md
+ * These tests have their own gateway: large bodies leave some 50 MB behind in a process, which these tests need. docs/load.md
  * "Bodies and memory".
  */
 describe.skipIf(group === undefined)("streams and large bodies on a gateway with 512 MB", () => {

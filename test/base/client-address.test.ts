@@ -1,4 +1,4 @@
-/** Which address counts behind proxies, and which addresses share a limit. docs/operate.md "Behind a proxy". */
+/** Which address counts behind proxies, and which addresses share a limit. docs/network.md "Behind a proxy". */
 import { describe, expect, it } from "vitest";
 import {
   clientAddress,

@@ -1,5 +1,5 @@
 /**
- * The unfinished event of a stream counts in the budget of bodies, and is returned at its end. docs/operate.md "Bodies and
+ * The unfinished event of a stream counts in the budget of bodies, and is returned at its end. docs/load.md "Bodies and
  * memory".
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** `tollgate doctor` on memory. docs/operate.md "Bodies and memory". */
+/** `tollgate doctor` on memory. docs/load.md "Bodies and memory". */
 import { totalmem } from "node:os";
 import { expect, it } from "vitest";
 import { defaultSettings } from "../../src/catalog/index.ts";

@@ -1,4 +1,4 @@
-/** A start on a disk that takes no data says what to do, and leaves nothing behind. docs/operate.md "The embedded database". */
+/** A start on a disk that takes no data says what to do, and leaves nothing behind. docs/database.md "The embedded database". */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";

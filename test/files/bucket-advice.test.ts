@@ -1,4 +1,4 @@
-/** The log's explanation of a bucket's error: the reason, and how to fix it. docs/operate.md "When files cannot be kept". */
+/** The log's explanation of a bucket's error: the reason, and how to fix it. docs/data.md "When files cannot be kept". */
 import { createServer, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

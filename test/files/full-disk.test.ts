@@ -1,6 +1,6 @@
 /**
  * A disk that takes no files: full, without inodes, read-only. The gateway refuses calls that need files before it asks a
- * vendor. The log says once how to fix it, everything else goes on, and the disk's recovery ends it. docs/operate.md "When
+ * vendor. The log says once how to fix it, everything else goes on, and the disk's recovery ends it. docs/data.md "When
  * files cannot be kept".
  */
 import { execFile } from "node:child_process";

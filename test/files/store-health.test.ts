@@ -1,4 +1,4 @@
-/** When a store counts as failing and when as recovered, for every kind of store. docs/operate.md "When files cannot be kept". */
+/** When a store counts as failing and when as recovered, for every kind of store. docs/data.md "When files cannot be kept". */
 import { expect, it, onTestFinished } from "vitest";
 import { watchFiles, type FileStore, type WatchedFiles } from "../../src/files/index.ts";
 import { eventually } from "../support/patience.ts";

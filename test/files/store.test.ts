@@ -1,4 +1,4 @@
-/** One suite for both kinds of file store, with S3 against a real server. docs/operate.md. */
+/** One suite for both kinds of file store, with S3 against a real server. docs/data.md. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";

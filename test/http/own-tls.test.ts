@@ -1,6 +1,6 @@
 /**
  * The gateway's own TLS: both front ends answer behind it, changed files are read again, client certificates may be required, and
- * connections without TLS do no harm. docs/operate.md "TLS".
+ * connections without TLS do no harm. docs/network.md "TLS".
  */
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** Answers with pictures in the byte budget: they are billed, so they wait, and are not refused. docs/operate.md "Bodies and memory". */
+/** Answers with pictures in the byte budget: they are billed, so they wait, and are not refused. docs/load.md "Bodies and memory". */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { PictureRoom } from "../../src/attempts/index.ts";

@@ -1,5 +1,5 @@
 // The storage fails while a picture is made. The picture has arrived and is billed, so the gateway holds it until it can store it, or
-// until the call times out. docs/operate.md "When files cannot be kept".
+// until the call times out. docs/data.md "When files cannot be kept".
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";

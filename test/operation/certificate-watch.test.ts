@@ -1,5 +1,5 @@
 // Log lines about the expiry of the gateway's own certificate: once a day from two weeks before, and again for another
-// certificate. docs/operate.md "TLS".
+// certificate. docs/network.md "TLS".
 import { expect, it } from "vitest";
 import { dayMs, hourMs } from "../../src/base/durations.ts";
 import { createCertificateWatch } from "../../src/cli/certificate-watch.ts";

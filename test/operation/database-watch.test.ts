@@ -1,4 +1,4 @@
-/** Log lines about an unusable database: once with the reason and advice, and once when it is over. docs/operate.md. */
+/** Log lines about an unusable database: once with the reason and advice, and once when it is over. docs/database.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { watchDatabase } from "../../src/cli/database-watch.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";

@@ -1,4 +1,4 @@
-/** The advice in the log when the database cannot be used: each failure that may be temporary has its own text. docs/operate.md. */
+/** The advice in the log when the database cannot be used: each failure that may be temporary has its own text. docs/database.md. */
 import { expect, it } from "vitest";
 import { adviceOn } from "../../src/storage/index.ts";
 

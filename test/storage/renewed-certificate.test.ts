@@ -1,6 +1,6 @@
 /**
  * TLS to a database whose certificates are renewed in place. New connections read the authority's file again. If the file is
- * missing for a moment, as during a rewrite, no call fails, and the process never ends. docs/operate.md "PostgreSQL".
+ * missing for a moment, as during a rewrite, no call fails, and the process never ends. docs/database.md "PostgreSQL".
  */
 import { chownSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

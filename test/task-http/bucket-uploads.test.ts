@@ -1,4 +1,4 @@
-// Pictures of forms on their way to a bucket: the bytes in memory count as memory. docs/operate.md "Bodies and memory".
+// Pictures of forms on their way to a bucket: the bytes in memory count as memory. docs/load.md "Bodies and memory".
 import { Readable } from "node:stream";
 import { expect, it } from "vitest";
 import { ByteBudget, type ByteLease } from "../../src/base/byte-budget.ts";

@@ -1,4 +1,4 @@
-/** Submissions that wait while their result could not be stored. docs/tasks.md; docs/operate.md "When files cannot be kept". */
+/** Submissions that wait while their result could not be stored. docs/tasks.md; docs/data.md "When files cannot be kept". */
 import { expect, it } from "vitest";
 import { GatewayError } from "../../src/base/errors.ts";
 import { submitStep } from "../../src/tasks/submit-step.ts";

@@ -1,4 +1,4 @@
-/** The limits that apply with little memory, and the memory options that Node gets. docs/operate.md "Bodies and memory". */
+/** The limits that apply with little memory, and the memory options that Node gets. docs/load.md "Bodies and memory". */
 import { spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Checks that the machine or container has the memory that the gateway's limits allow. docs/operate.md "Bodies and memory". */
+/** Checks that the machine or container has the memory that the gateway's limits allow. docs/load.md "Bodies and memory". */
 import { counted } from "../../base/counted.ts";
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";

@@ -1,4 +1,4 @@
-/** Division of a gateway's memory between its idle processes and the bodies they hold. docs/operate.md "Bodies and memory". */
+/** Division of a gateway's memory between its idle processes and the bodies they hold. docs/load.md "Bodies and memory". */
 import { totalmem } from "node:os";
 import { memoryPerByte } from "../../base/byte-budget.ts";
 import type { Environment } from "../environment.ts";

@@ -1,4 +1,4 @@
-/** Erases personal data over the management API: of an end user of calls, or of a person with an account. docs/operate.md. */
+/** Erases personal data over the management API: of an end user of calls, or of a person with an account. docs/data.md. */
 import { permit, writeAudit } from "../../admin/index.ts";
 import { isErasedToken, newErasedToken } from "../../base/erased.ts";
 import { invalidValue } from "../../base/errors.ts";

@@ -1,6 +1,6 @@
 /**
  * TLS in front of both front ends, for operators without a TLS proxy. It passes on the decrypted socket of a connection. Certificates
- * can be replaced while the gateway runs: open connections keep theirs. docs/operate.md "TLS".
+ * can be replaced while the gateway runs: open connections keep theirs. docs/network.md "TLS".
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
