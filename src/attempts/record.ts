@@ -1,7 +1,7 @@
 /** The record of an attempt at a provider: in the request log, in tasks, and as a line of the operator's log. */
 import type { Log } from "../base/log.ts";
 import { shortText } from "../base/text.ts";
-import type { Health, HealthAttempt, Unanswered } from "../routing/index.ts";
+import { endedHere, type Health, type HealthAttempt, type Unanswered } from "../routing/index.ts";
 
 /** The provider and model of an attempt, and its outcome. */
 export interface AttemptNote {
@@ -42,7 +42,10 @@ interface Failed {
   readonly attempt: AttemptNote & { readonly status?: number | null };
 }
 
-/** Reports a failed attempt to health, and to the operator's log, if any. Without `outcome` it does not count against the provider. */
+/**
+ * Reports a failed attempt to health, and to the operator's log, if any. Without `outcome` it does not count against the provider. An
+ * attempt that the gateway ended is not logged.
+ */
 export function reportFailure(
   { health, log }: { readonly health: Health; readonly log: Pick<Log, "warn"> | undefined },
   { id, begun, attempt }: Failed,
@@ -50,7 +53,7 @@ export function reportFailure(
 ): void {
   const { outcome: code, message } = attempt;
   health.unanswered(begun, { ...outcome, failure: { code, message } });
-  if (log) logFailedAttempt(log, id, attempt);
+  if (log && code !== endedHere) logFailedAttempt(log, id, attempt);
 }
 
 /** Logs a warning about a failed attempt. `requestId` is the id of the request or the task, as the caller knows it. */

@@ -3,10 +3,15 @@
  * forever, and bill the output they made. Such an end is charged as if the client had left. docs/decisions.md "Client disconnect";
  * T62.
  */
+import { AttemptFailure } from "../attempts/index.ts";
 import { GatewayError } from "../base/errors.ts";
+import { endedHere } from "../routing/index.ts";
 
 /** A stream held back by its client for this long at a time may break because of it. */
 const patienceMs = 10_000;
+
+/** A client that holds a stream back for this long makes it slower than its provider. */
+const noticeableMs = 100;
 
 export class Backpressure {
   /** Start of the current hold, by the monotonic clock; undefined while the stream flows. */
@@ -37,6 +42,11 @@ export class Backpressure {
     return this.#msMax() >= patienceMs || (isOurEnd && this.#since !== undefined);
   }
 
+  /** True if the stream's speed is its client's, not its provider's. */
+  get isSlowing(): boolean {
+    return this.#msMax() >= noticeableMs;
+  }
+
   #msMax(): number {
     const heldMs = this.#since === undefined ? 0 : performance.now() - this.#since;
     return Math.max(this.#longestMs, heldMs);
@@ -49,3 +59,9 @@ export const slowClientError = (): GatewayError =>
     "upstream_error",
     "The answer was read so slowly that its provider's connection ended before it was complete. What arrived of it is charged.",
   );
+
+/** The failure of such an attempt, if the answer is worthless without its end. It does not count against the provider. */
+export function heldBackFailure(cause: unknown): AttemptFailure {
+  const error = slowClientError();
+  return new AttemptFailure({ error, outcome: endedHere, message: error.message }, cause);
+}

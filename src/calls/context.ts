@@ -116,6 +116,8 @@ export class CallContext implements Stoppable {
   readonly keeper: Keeper | undefined;
   /** The route of the running attempt; undefined once a stream has begun and the request is freed. */
   #route: Route | undefined;
+  /** True if the client slowed the stream: its speed says nothing about the provider. */
+  isSlowed = false;
   /** Called once the request is written for a provider. */
   readonly discardDerived: () => void;
   readonly #releaseRequest: (route: Route) => boolean;

@@ -31,7 +31,7 @@ import {
   type MediaJob,
   type StreamedAnswer,
 } from "../upstream/index.ts";
-import { Backpressure, slowClientError } from "./backpressure.ts";
+import { Backpressure, heldBackFailure } from "./backpressure.ts";
 import { picturesBytes, type ImageContext } from "./image-context.ts";
 import { failedAsk, notMade } from "./image-failures.ts";
 import { fetchPicture, pictureOf } from "./image-pictures.ts";
@@ -167,8 +167,7 @@ async function readStream(
       !context.reply.gone && source.held.causedEarlyEnd(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;
     await chargePartial(context, candidate, previews);
-    // Such an end does not count against the provider.
-    throw isHeld ? slowClientError() : error;
+    throw isHeld ? heldBackFailure(error) : error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }

@@ -81,7 +81,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   }
 
   protected speed(
-    { record, call, reply }: CallContext,
+    { record, call, reply, isSlowed }: CallContext,
     { started_ms: startedMs }: Attempt,
   ): MeasuredCall | undefined {
     const { firstTokenMs, metered } = record;
@@ -90,7 +90,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
       stream: call.stream,
       firstTokenMs: firstTokenMs - startedMs,
       durationMs: msSince(record.beganMs) - startedMs,
-      outputTokens: reply.gone ? undefined : metered?.usage.outputTokens,
+      outputTokens: reply.gone || isSlowed ? undefined : metered?.usage.outputTokens,
     };
   }
 }

@@ -31,7 +31,11 @@ interface RelayOptions {
   readonly lease: ByteLease;
   onFirstFrame(): void;
   /** Holds the relay while it runs, so that a stop of the gateway can end it. */
-  readonly stops: { stream: Stoppable | undefined };
+  readonly stops: {
+    stream: Stoppable | undefined;
+    /** Set to true if the client read so slowly that the speed is not the provider's. */
+    isSlowed: boolean;
+  };
 }
 
 /**
@@ -232,6 +236,7 @@ class Relay implements Stoppable {
     clearTimeout(this.#closeTimer);
     this.#pendingBytes.release();
     this.#options.stops.stream = undefined;
+    this.#options.stops.isSlowed = this.#backpressure.isSlowing;
   }
 }
 

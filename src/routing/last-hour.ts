@@ -80,10 +80,13 @@ export function hourOf(counted: readonly CountedOutcome[]): ReadonlyMap<string, 
 /** The last hour of a provider without attempts. */
 export const noAttempts: LastHour = { calls_last_hour: 0, errors_last_hour: [] };
 
+/** The outcome of attempts that the gateway ended, such as for a client that left: no failure of the provider. */
+export const endedHere = "aborted";
+
 const sumOf = (outcomes: readonly CountedOutcome[]): LastHour => ({
   calls_last_hour: outcomes.reduce((sum, { attempts }) => sum + attempts, 0),
   errors_last_hour: outcomes
-    .filter(({ outcome }) => outcome !== "")
+    .filter(({ outcome }) => outcome !== "" && outcome !== endedHere)
     .map(({ outcome, attempts, lastMessage }) => ({
       code: outcome,
       count: attempts,

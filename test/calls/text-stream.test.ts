@@ -17,7 +17,10 @@ afterEach(() => void vi.useRealTimers());
 function held() {
   let consumer!: Consumer;
   let drain!: () => void;
-  const stops: { stream: Stoppable | undefined } = { stream: undefined };
+  const stops: { stream: Stoppable | undefined; isSlowed: boolean } = {
+    stream: undefined,
+    isSlowed: false,
+  };
   let flows = true;
   const exchange = {
     consume: (given: Consumer) => void (consumer = given),
@@ -60,6 +63,7 @@ function held() {
     drain: () => drain(),
     consumer: () => consumer,
     stop: () => stops.stream?.stop(true),
+    isSlowed: () => stops.isSlowed,
   };
 }
 
@@ -152,4 +156,17 @@ it.each([
   send();
   stop();
   expect(await kindOf(ended)).toBe(kind);
+});
+
+it.each([
+  { heldMs: 100, isSlowed: true },
+  { heldMs: 99, isSlowed: false },
+])("a stream that its client held back for $heldMs ms was slowed by it: $isSlowed", async (row) => {
+  const { ended, drain, consumer, seen, isSlowed } = held();
+  vi.advanceTimersByTime(row.heldMs);
+  drain();
+  seen.ended = true;
+  consumer().end();
+  expect(await kindOf(ended)).toBe("complete");
+  expect(isSlowed()).toBe(row.isSlowed);
 });

@@ -36,7 +36,7 @@ function relayed(budget: ByteBudget) {
     reply: { gone: false, write: () => true, onDrain: () => undefined } as unknown as Reply,
     lease: budget.lease(),
     onFirstFrame: () => undefined,
-    stops: { stream: undefined },
+    stops: { stream: undefined, isSlowed: false },
   }).catch((error: unknown) => error);
   return {
     ended,

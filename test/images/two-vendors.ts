@@ -1,5 +1,6 @@
 // A model at two providers: a recorder, which is cheaper and so is asked first, and the sandbox's vendor.
 import type { HealthRules } from "../../src/routing/index.ts";
+import type { Log } from "../../src/base/log.ts";
 import { startSandbox } from "../../sandbox/index.ts";
 import { startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import { startImages, type ImageBench } from "./support.ts";
@@ -35,6 +36,7 @@ interface VendorOptions {
   readonly stopMs?: number;
   /** Credit of the workspace, in dollars. */
   readonly usd?: string;
+  readonly log?: Log;
 }
 
 export async function startVendors(options: VendorOptions = {}): Promise<Vendors> {
@@ -48,6 +50,7 @@ export async function startVendors(options: VendorOptions = {}): Promise<Vendors
     `      - { provider: ${id}, upstream_model: image-model-b${streams ? "" : ", streaming: false"}, price: ${price(usdPerMillion)} }`;
   const bench = await startImages({
     ...(options.health && { health: options.health }),
+    ...(options.log && { log: options.log }),
     ...(options.stopMs !== undefined && { stopMs: options.stopMs }),
     config: `
 providers:

@@ -27,6 +27,14 @@ it("counts attempts and failures by provider, the most frequent failure first", 
   expect(counts.take()).toEqual([]);
 });
 
+it("attempts that the gateway ended, such as for a client that left, count as attempts and not as failures", () => {
+  const counts = new OutcomeCounts();
+  counts.add("one", { code: "aborted", message: "the gateway closed the connection" });
+  counts.add("one", { code: "500" });
+  const { errors_last_hour: errors, calls_last_hour: calls } = hourOf(counts.take()).get("one")!;
+  expect([calls, errors]).toEqual([2, [{ code: "500", count: 1, last_message: null }]]);
+});
+
 it("counts that could not be stored are merged back, and the newest message stays", () => {
   const counts = new OutcomeCounts();
   counts.add("one", { code: "500", message: "old" });

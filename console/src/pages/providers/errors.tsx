@@ -12,7 +12,7 @@ export function Errors({ provider }: { provider: Provider }) {
     <Part title="The last hour">
       <Text mb={errors.length > 0 ? "sm" : 0}>
         {readCount(calls)} {calls === 1 ? "attempt" : "attempts"}, {readCount(failuresOf(provider))}{" "}
-        without an answer
+        failed
         {calls > 0 && ` (${readShare(BigInt(failuresOf(provider)), BigInt(calls))})`}, on all
         gateways.{" "}
         <Link
