@@ -373,7 +373,9 @@ describe("an answer of the fast path", () => {
   });
 
   it("blocks further requests of its connection until the client reads it", async () => {
-    const { port, next } = await startHeld();
+    const { port, next, server } = await startHeld();
+    let requests = 0;
+    server.on("request", () => (requests += 1));
     const client = openClient(port);
     client.socket.write(fast);
     const response = await next();
@@ -381,6 +383,7 @@ describe("an answer of the fast path", () => {
     answerWhole(response, "y".repeat(12_000_000));
     client.socket.write(fast);
     await pause(100);
+    expect(requests).toBe(0);
     client.socket.resume();
     expect(labels(await client.until((so) => so.endsWith("node")))).toEqual(["node"]);
     client.socket.destroy();

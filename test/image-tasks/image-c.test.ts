@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inTurn } from "../support/long.ts";
 import { video } from "../task-http/support.ts";
+import { padded } from "../task-http/upload-support.ts";
 import {
   plain,
   shapesOf,
@@ -216,12 +217,19 @@ describe("the size of a picture", () => {
       expect(await bench.refusal({ model: name, size })).toBe("invalid_value size");
   });
 
-  it("LIM-04: image-model-b accepts sixteen pictures, and refuses seventeen", async () => {
+  it("LIM-04: image-model-b accepts sixteen pictures of up to 25 MB, and refuses seventeen and one byte more", async () => {
     const image = await plain();
     const sixteen = Array.from({ length: 16 }, () => image);
     const b = { model: "sandbox/image-model-b" };
     const { sent } = await bench.run(b, { files: { "image[]": sixteen } });
     expect(sent.body["image[]"]).toHaveLength(16);
+    const largest = { image: padded(image, 25_000_000) };
+    expect((await bench.run(b, { files: largest })).sent.body["image"]).toMatchObject({
+      bytes: 25_000_000,
+    });
+    expect(await bench.refusal(b, { files: { image: padded(image, 25_000_001) } })).toBe(
+      "image_too_large image",
+    );
     expect(await bench.refusal(b, { files: { image: [...sixteen, image] } })).toBe(
       "too_many_images image",
     );

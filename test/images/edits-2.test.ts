@@ -47,6 +47,8 @@ describe("the second edit form", () => {
     const files = Array.from({ length: 16 }, () => image);
     expect(filesAt((await run({}, { "image[]": files })).sent, "image[]")).toHaveLength(16);
     expect(await refused({}, { "image[]": [...files, image] })).toBe("too_many_images image");
+    const largest = await run({}, { image: padded(image, 25_000_000) });
+    expect(filesAt(largest.sent, "image")[0]!.bytes).toBe(25_000_000);
     expect(await refused({}, { image: padded(image, 25_000_001) })).toBe("image_too_large image");
   });
 

@@ -2,6 +2,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseUsd } from "../../src/base/money.ts";
+import { createKey, createWorkspace } from "../../src/tenancy/index.ts";
 import { picture, prompted, startImages, modelB, type Bytes, type ImageBench } from "./support.ts";
 
 let bench: ImageBench;
@@ -100,6 +102,31 @@ describe("an idempotency key with an answer", () => {
     expect(await codeOf(await bench.generate({ prompt }, keyed("three")))).toBe(
       "422 idempotency_key_reuse",
     );
+  });
+
+  it("TASK-10: is its workspace's own: another workspace's call with the same key and body is made and charged there", async () => {
+    const prompt = prompted();
+    const call = (key = bench.key) =>
+      bench.generate({ prompt }, { ...keyed("shared"), authorization: `Bearer ${key}` });
+    const first = await (await call()).text();
+    const context = await bench.hand();
+    const other = await createWorkspace(context, { name: "Other", organizationId: null });
+    const owned = { workspaceId: other.id, name: "its key", createdBy: null };
+    const { key: otherKey } = await createKey(context, owned);
+    await bench.ledger.credit({
+      workspaceId: other.id,
+      amountNano: parseUsd("1"),
+      reference: "start",
+    });
+    const made = await call(otherKey);
+    expect([made.status, replayed(made)]).toEqual([200, null]);
+    await made.text();
+    expect(await bench.sentWith(prompt)).toHaveLength(2);
+    expect((await bench.ledger.balance(other.id)).chargedNano).toBeGreaterThan(0n);
+    const again = await call();
+    expect([replayed(again), await again.text()]).toEqual(["true", first]);
+    expect(replayed(await call(otherKey))).toBe("true");
+    expect(await bench.sentWith(prompt)).toHaveLength(2);
   });
 
   it("keeps its answer in a file that cannot be downloaded, and not in its row", async () => {

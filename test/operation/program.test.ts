@@ -1,6 +1,14 @@
 /** Bundling the program from its sources before it runs: again after each change, without ever preventing a start. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../support/postgres.ts";
@@ -56,7 +64,7 @@ describe("the bundled program", () => {
     );
   });
 
-  it("is built again if a file changed without another length, or is new", () => {
+  it("is built again if a file changed without another length, is new or is removed", () => {
     const mains = [program().main];
     source("src/cli/word.ts", 'export const word: string = "be4ore";\n');
     utimesSync(join(checkout, "src/cli/word.ts"), 1, 1);
@@ -64,7 +72,13 @@ describe("the bundled program", () => {
     expect(answerOf(mains[1]!)).toBe("be4ore");
     source("src/cli/another.ts", "export {};\n");
     mains.push(program().main);
-    expect(new Set(mains).size).toBe(3);
+    source("src/cli/main.ts", 'process.stdout.write("alone");\n');
+    rmSync(join(checkout, "src/cli/word.ts"));
+    mains.push(program().main);
+    rmSync(join(checkout, "src/cli/another.ts"));
+    mains.push(program().main);
+    expect(new Set(mains).size).toBe(5);
+    expect(answerOf(mains[4]!)).toBe("alone");
   });
 
   it("is kept in at most ten versions", () => {

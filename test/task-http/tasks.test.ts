@@ -226,6 +226,19 @@ describe("an idempotency key", () => {
     expect(await refusal(other)).toEqual(refused);
   });
 
+  it("TASK-10 TASK-45: another workspace's request with the same key and body makes its own task", async () => {
+    const headers = { "idempotency-key": "shared" };
+    const { id } = await bench.create(video, headers);
+    const made = await bench.send("POST", "/v1/tasks", {
+      key: bench.otherKey,
+      body: video,
+      headers,
+    });
+    expect([made.status, made.headers.get("idempotent-replayed")]).toEqual([200, null]);
+    expect(((await made.json()) as TaskBody).id).not.toBe(id);
+    expect((await bench.create(video, headers)).id).toBe(id);
+  });
+
   it("forms are compared by content, and the pictures of a replay are not kept", async () => {
     const form = async (width = 8) =>
       formOf({ ...image, prompt: "A form", image: await blob("png", { width }) });
