@@ -133,7 +133,10 @@ Rules:
 - An e-mail address alone gives no access. Each invitation has a user of its own. So another organization that adds the same address,
   with a password that it knows, gets no access to your workspaces.
 - Several users can have one address. At sign-in the password decides which user it is. If several of them chose the same password,
-  they count as one person: their open invitations move to the user who has joined before, else to the newest.
+  they count as one person: their open invitations move to the user who has joined before, else to the newest. So a one-time
+  password that is changed to the password of such an account joins with that account.
+- Two users of an address who have both joined cannot have the same password: changing or resetting it to the other's is refused. After
+  ten tries in five minutes the gateway no longer compares, so that nobody can guess.
 - The answer is the same, and takes the same time, whether the address has an account or not. Only an address that is a
   member of this workspace already gets 409.
 - Inviting an address again replaces link, password, role and caps, and keeps \`user_id\`. It ends sessions and personal

@@ -5,6 +5,7 @@ import {
   findLogins,
   getUser,
   hashFor,
+  loginOf,
   openInvitationsFor,
   openInvitationsOf,
   revokeTokens,
@@ -21,6 +22,7 @@ import { writeAudit } from "./audit.ts";
 import { noteAccepted, type ThrottledContext } from "./invitation-acceptance.ts";
 import { knownBrowser, type KnownBrowserContext } from "./known-browser.ts";
 import type { WithinChange } from "./objects.ts";
+import { otherUserWith, sharedPassword } from "./same-password.ts";
 import { checkWithinLimit, isOverloaded } from "./throttle.ts";
 
 interface SignIn {
@@ -72,7 +74,7 @@ export async function signIn(
     await context.throttle.uncount(admission);
     if (login.oneTime) return { userId: login.userId, passwordChangeRequired: true };
     const own = logins.filter(({ oneTime }) => !oneTime);
-    const { userId } = own.find(({ joined }) => joined) ?? login;
+    const { userId } = loginOf(own) ?? login;
     await acceptInvitationsOfLogins(context, own, { userId, email, requestId });
     return { userId, passwordChangeRequired: false };
   }
@@ -108,15 +110,45 @@ interface PasswordChange {
 
 /**
  * Changes a user's password. All sessions of the user end, and so do the personal tokens unless `keepTokens` is set. Open
- * invitations are accepted, because the user has proved the password of the invitation.
+ * invitations are accepted, because the user has proved the password of the invitation. If another user of the address has joined
+ * with the new password, that user accepts them.
+ * @returns the user whom the new password opens
  * @throws GatewayError `invalid_value` (naming the password), `conflict` without a password, `too_many_attempts`
  */
 export async function changePassword(
   context: ThrottledContext,
   change: PasswordChange,
-): Promise<void> {
-  const { userId, currentPassword, newPassword } = change;
+): Promise<string> {
+  const { userId, newPassword, requestId } = change;
   const { email } = await getUser(context, userId);
+  const stored = await checkCurrentPassword(context, change);
+  const hash = await hashFor(context, email, newPassword);
+  const other = await otherUserWith(context, { userId, email, hash });
+  return changeMany(context.database, async (database) => {
+    const within = { ...context, database };
+    // Same lock order as accepting an invitation.
+    const open = await openInvitationsOf(within, { userId });
+    await database.query("select 1 from users where id = $1 for update", [userId]);
+    // When two changes race, only one still finds the password that it verified.
+    if ((await storedPassword(within, userId)) !== stored) {
+      throw new GatewayError(
+        "conflict",
+        "The password has just been changed elsewhere. Sign in again with the new one.",
+      );
+    }
+    if (other === undefined) await storeChosen(within, { ...change, email, hash });
+    else if (open.length === 0) throw sharedPassword("newPassword");
+    const accepting = other ?? userId;
+    await acceptInvitations(within, { open, userId: accepting, email, requestId });
+    return accepting;
+  });
+}
+
+/** Returns the stored password, which is the one that the change names. @throws GatewayError */
+async function checkCurrentPassword(
+  context: ThrottledContext,
+  { userId, currentPassword, newPassword }: PasswordChange,
+): Promise<string> {
   // Signed-in users have their own count: guesses by strangers do not block a password change.
   const admission = await context.throttle.begin({ kind: "session", subject: userId });
   const stored = await storedPassword(context, userId);
@@ -131,33 +163,29 @@ export async function changePassword(
   if (newPassword === currentPassword) {
     throw invalidValue("newPassword", "must differ from the current password");
   }
-  const hash = await hashFor(context, email, newPassword);
-  await changeMany(context.database, async (database) => {
-    const within = { ...context, database };
-    // Same lock order as accepting an invitation.
-    const open = await openInvitationsOf(within, { userId });
-    await database.query("select 1 from users where id = $1 for update", [userId]);
-    // When two changes race, only one still finds the password that it verified.
-    if ((await storedPassword(within, userId)) !== stored) {
-      throw new GatewayError(
-        "conflict",
-        "The password has just been changed elsewhere. Sign in again with the new one.",
-      );
-    }
-    await setPassword(within, userId, { hash, oneTime: false });
-    const revoked = change.keepTokens ? [] : await revokeTokens(within, userId);
-    const actor = { kind: "session", userId, name: email } as const;
-    const { requestId } = change;
-    await writeAudit(within, {
-      actor,
-      action: "password.change",
-      object: { type: "user", id: userId },
-      place: { ownerId: userId },
-      before: null,
-      after: { revoked_tokens: revoked },
-      requestId,
-    });
-    await acceptInvitations(within, { open, userId, email, requestId });
+  return stored;
+}
+
+interface ChosenPassword extends PasswordChange {
+  readonly email: string;
+  readonly hash: string;
+}
+
+/** Stores the new password, and ends what the old one opened. */
+async function storeChosen(
+  context: WithinChange,
+  { userId, email, hash, keepTokens, requestId }: ChosenPassword,
+): Promise<void> {
+  await setPassword(context, userId, { hash, oneTime: false });
+  const revoked = keepTokens ? [] : await revokeTokens(context, userId);
+  await writeAudit(context, {
+    actor: { kind: "session", userId, name: email },
+    action: "password.change",
+    object: { type: "user", id: userId },
+    place: { ownerId: userId },
+    before: null,
+    after: { revoked_tokens: revoked },
+    requestId,
   });
 }
 

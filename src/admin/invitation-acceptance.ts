@@ -4,6 +4,7 @@ import {
   claimUser,
   findLogins,
   hashFor,
+  loginOf,
   openInvitation,
   useInvitation,
   useInvitationAs,
@@ -77,10 +78,12 @@ async function joinerOf(
   // The link's holder has a count separate from strangers' guesses. No address limit applies: many people of one office may join at
   // once.
   const admission = await context.throttle.begin({ kind: "invited", subject: email });
-  const [known] = await checkWithinLimit(context.throttle, admission, () =>
+  const logins = await checkWithinLimit(context.throttle, admission, () =>
     findLogins(context, { email, password }),
   );
-  if (known !== undefined && !known.oneTime) {
+  // As at a sign-in: of several users with this password, the one who has joined.
+  const known = loginOf(logins);
+  if (known !== undefined) {
     await context.throttle.uncount(admission);
     return { userId: known.userId, email };
   }

@@ -24,7 +24,9 @@ import { writeAudit } from "./audit.ts";
 import { oidcProvider } from "./identity.ts";
 import { memberKind } from "./kinds.ts";
 import { allows, permit } from "./guard.ts";
+import type { ThrottledContext } from "./invitation-acceptance.ts";
 import type { RequestContext } from "./objects.ts";
+import { otherUserWith, sharedPassword } from "./same-password.ts";
 
 const action = "member.reset_password";
 
@@ -135,14 +137,16 @@ interface NewPassword {
 
 /**
  * Sets the password that the link's holder chose, once. The user's sessions and personal tokens end.
- * @returns the user's id @throws GatewayError `not_found`
+ * @returns the user's id @throws GatewayError `not_found`; `invalid_value` for the password of another account of theirs
  */
 export async function redeemPasswordReset(
-  context: ChangeContext,
+  context: ThrottledContext,
   { token, password, requestId }: NewPassword,
 ): Promise<string> {
-  const { email } = await readPasswordReset(context, token);
+  const { email, userId: opened } = await readPasswordReset(context, token);
   const hash = await hashFor(context, email, password);
+  const other = await otherUserWith(context, { userId: opened, email, hash });
+  if (other !== undefined) throw sharedPassword("password");
   return changeMany(context.database, async (database) => {
     const within = { ...context, database };
     const { userId, workspaceId } = await readPasswordReset(within, token, { forUpdate: true });

@@ -58,6 +58,8 @@ export {
   findLogins,
   hasFirstPassword,
   hashFor,
+  joinedUserWith,
+  loginOf,
   removeUser,
   revokeTokens,
   setPassword,

@@ -95,8 +95,35 @@ export async function findLogins(
     }));
 }
 
+/** Of the users whom a password that they chose opens: one who has joined, else the newest. */
+export function loginOf(logins: readonly Login[]): Login | undefined {
+  const own = logins.filter(({ oneTime }) => !oneTime);
+  return own.find(({ joined }) => joined) ?? own[0];
+}
+
 const isOpen = ({ one_time, invited, joined, late }: LoginRow): boolean =>
   one_time === null ? joined || !late : one_time === "unused" && invited;
+
+/**
+ * Another user with this address who has joined and chose the same password; undefined if there is none. `hash` is from `hashFor`: the
+ * passwords of an address share a salt, so equal passwords have equal hashes.
+ */
+export async function joinedUserWith(
+  { database }: { readonly database: Queryable },
+  {
+    userId,
+    email,
+    hash,
+  }: { readonly userId: string; readonly email: string; readonly hash: string },
+): Promise<string | undefined> {
+  const [other] = await database.query<{ id: string }>(
+    `select u.id from users u join auth_accounts a on a.user_id = u.id
+     where u.email = $1 and u.id <> $2 and a.provider_id = 'credential' and a.password = $3 and a.one_time is null
+       and exists (select 1 from members m where m.user_id = u.id and m.status = 'active') order by u.id desc limit 1`,
+    [email, userId, hash],
+  );
+  return other?.id;
+}
 
 /** Uses up a one-time password. False if another sign-in used it first. */
 export async function useOneTimePassword(

@@ -35,9 +35,8 @@ export function registerPasswords(app: FastifyInstance, services: HttpServices):
     }
     const body = await readAuthBody("ChangePasswordRequest", request);
     const { currentPassword, newPassword, keep_tokens } = body;
-    const { userId } = session;
-    await changePassword(admin, {
-      userId,
+    const userId = await changePassword(admin, {
+      userId: session.userId,
       currentPassword,
       newPassword,
       keepTokens: keep_tokens === true,
