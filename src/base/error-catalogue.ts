@@ -127,7 +127,9 @@ export const errorCatalogue = {
   ),
   api_key_disabled: unauthenticated("The API key is disabled. It can be enabled again."),
   api_key_revoked: unauthenticated("The API key was revoked permanently."),
-  api_key_expired: unauthenticated("The API key is past its expiry date."),
+  api_key_expired: unauthenticated(
+    "The API key is past its expiry date, or was rotated and this is its earlier value.",
+  ),
   missing_credential: unauthenticated(
     "The management API needs a bearer token (the admin token, or a personal one) or a console session.",
   ),

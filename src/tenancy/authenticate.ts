@@ -61,10 +61,19 @@ async function loadUsable(database: Database, value: KeyValue, nowMs: number): P
 
 function refuseExpired(caller: Caller, nowMs: number): void {
   if (caller.expiresAt === null || caller.expiresAt.getTime() > nowMs) return;
-  throw new GatewayError(
-    "api_key_expired",
-    `The API key expired at ${caller.expiresAt.toISOString()}.`,
-  );
+  throw new GatewayError("api_key_expired", endedAt(caller, caller.expiresAt.toISOString()));
+}
+
+/** A key whose value ended may be active: only the value must be replaced. */
+function endedAt({ endOf }: Caller, time: string): string {
+  switch (endOf) {
+    case "replaced":
+      return `The API key was rotated; this earlier value of it ended at ${time}. Use its current value.`;
+    case "temporary":
+      return `This temporary value of an API key expired at ${time}. Make a new one.`;
+    case undefined:
+      return `The API key expired at ${time}.`;
+  }
 }
 
 const callersMax = 10_000;

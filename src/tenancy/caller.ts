@@ -37,6 +37,8 @@ export interface Caller {
   readonly keyRotation: number;
   /** When this value stops working: the key's expiry, the end of its grace after a rotation, or its own expiry, whichever is earliest. */
   readonly expiresAt: Date | null;
+  /** Set if `expiresAt` is not the key's own expiry but the end of a value: of one that a rotation replaced, or of a temporary one. */
+  readonly endOf?: "replaced" | "temporary" | undefined;
   /** Workspace first, then member, then key; scopes without limits are left out. */
   readonly limits: readonly ScopeLimits[];
   readonly allowRequestOverride: boolean;
@@ -134,6 +136,7 @@ function callerOfRow(row: CallerRow, end: Date | null): Caller {
     memberId: row.created_by,
     keyRotation: row.is_previous ? row.rotations - 1 : row.rotations,
     expiresAt: earlier(ownEnd, end),
+    ...endOf(row.expires_at, ownEnd, end),
     limits: limitsOf(row),
     allowRequestOverride: row.allow_request_override,
     responseCache: responseCacheOfRow(row.response_cache),
@@ -157,6 +160,16 @@ function limitsOf(row: CallerRow): ScopeLimits[] {
     const limits = rateLimitsOfRow(json);
     return limits === null || id === null ? [] : [{ scope, id, limits }];
   });
+}
+
+/** Tells which end comes first: the key's expiry, that of the replaced value, or that of the temporary one. */
+function endOf(
+  expiry: Date | null,
+  ownEnd: Date | null,
+  end: Date | null,
+): Pick<Caller, "endOf"> | undefined {
+  if (end !== null && earlier(ownEnd, end) === end) return { endOf: "temporary" };
+  return ownEnd !== null && ownEnd !== expiry ? { endOf: "replaced" } : undefined;
 }
 
 function earlier(one: Date | null, other: Date | null): Date | null {

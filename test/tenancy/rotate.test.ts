@@ -91,7 +91,7 @@ describeDatabase("rotation of an API key", (open) => {
     const rotated = await rotateKey(tenant, { id: record.id }, { graceSeconds: 60 });
     const old = await authenticator.authenticate(key);
     const current = await authenticator.authenticate(rotated.key);
-    expect({ ...old, expiresAt: null, keyRotation: 1 }).toEqual(current);
+    expect({ ...old, expiresAt: null, endOf: undefined, keyRotation: 1 }).toEqual(current);
     expect(await Promise.all([reserveAs(old), reserveAs(current)])).toEqual([
       "reserved",
       "reserved",
@@ -104,6 +104,17 @@ describeDatabase("rotation of an API key", (open) => {
     expect(await reserveAs(old)).toBe("key_unknown");
     expect(await outcomeOf(rotated.key)).toBe(record.id);
     expect(await reserveAs(current)).toBe("reserved");
+  });
+
+  it("the refusal of an old value says that the key was rotated, unless the key itself has expired", async () => {
+    const { record, key } = await tenant.newKey();
+    await rotateKey(tenant, { id: record.id });
+    const refusal = () => authenticator.authenticate(key).catch(({ message }: Error) => message);
+    expect(await refusal()).toMatch(
+      /^The API key was rotated; this earlier value of it ended at \S+Z\. Use its current value\.$/,
+    );
+    await changeKey(tenant, { id: record.id }, { expiresAt: new Date(1) });
+    expect(await refusal()).toMatch(/^The API key expired at 1970/);
   });
 
   it("both values share one record and one spend cap", async () => {
