@@ -113,7 +113,19 @@ describe("keys of members", () => {
     expect(same.json).toMatchObject(echoOf(place, fields));
   });
 
-  it("VIS-02: a member who left a workspace no longer sees or changes the keys that they made there", async () => {
+  it("are refused a response cache on a new key, in words about their role, and get no key", async () => {
+    const { data: before } = world.must(await world.mem.call("GET", "/keys?limit=100"));
+    const body = {
+      workspace_id: world.home.id,
+      name: "cached",
+      response_cache: { ttl_seconds: 60, charge_percent: 0 },
+    };
+    expect(codeOf(await world.mem.call("POST", "/keys", body))).toEqual(refused);
+    const { data: after } = world.must(await world.mem.call("GET", "/keys?limit=100"));
+    expect(after).toEqual(before);
+  });
+
+  it("VIS-02: what somebody made in a workspace that they have left is theirs no more", async () => {
     const person = await newMember(world.gateway, world.home.id, {
       email: "left@example.com",
       role: "member",

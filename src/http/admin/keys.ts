@@ -194,7 +194,8 @@ const create = route({
               binding: allows(actor, "key.loosen_limits", place),
             },
           );
-          permitCache(actor, place, { before: null, after: made.record.responseCache });
+          const cache = { before: null, after: made.record.responseCache };
+          permitCache(actor, keyKind.place(made.record), cache);
           return made;
         },
         row: (made) => made.record,
