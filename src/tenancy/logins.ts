@@ -17,9 +17,12 @@ export interface Login {
   readonly oneTime: boolean;
   /** The user has an open invitation. */
   readonly invited: boolean;
-  /** The user is an active member of at least one workspace. */
+  /** The user is an active member of at least one workspace, or administers the gateway. */
   readonly joined: boolean;
 }
+
+/** For a user `u`. */
+const isJoined = `(u.role = 'admin' or exists (select 1 from members m where m.user_id = u.id and m.status = 'active'))`;
 
 /**
  * Returns `salt:hash` of a password for an address, with the salt shared by that address's passwords. Call it before a transaction,
@@ -71,7 +74,7 @@ export async function findLogins(
   const rows = await database.query<LoginRow>(
     `select u.id as user_id, a.id as account_id, a.password, a.one_time, coalesce(i.open, false) as invited,
        coalesce(not i.open, false) as late,
-       exists (select 1 from members m where m.user_id = u.id and m.status = 'active') as joined
+       ${isJoined} as joined
      from users u join auth_accounts a on a.user_id = u.id
      left join lateral (select bool_or(m.invitation_expires_at > $2) as open
        from members m where m.user_id = u.id and m.status = 'invited') i on true
@@ -119,7 +122,7 @@ export async function joinedUserWith(
   const [other] = await database.query<{ id: string }>(
     `select u.id from users u join auth_accounts a on a.user_id = u.id
      where u.email = $1 and u.id <> $2 and a.provider_id = 'credential' and a.password = $3 and a.one_time is null
-       and exists (select 1 from members m where m.user_id = u.id and m.status = 'active') order by u.id desc limit 1`,
+       and ${isJoined} order by u.id desc limit 1`,
     [email, userId, hash],
   );
   return other?.id;

@@ -1,5 +1,6 @@
 /** One person with several users of one address, who chooses the same password for them. docs/management.md "How people join". */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createUser, hashFor } from "../../src/tenancy/index.ts";
 import { rememberDerivations } from "../support/derivations.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { inviting } from "./inviting.ts";
@@ -38,6 +39,25 @@ describe("a password that another account with the address has", () => {
     expect((await workspacesOf(cookieOf(changed))).sort()).toEqual(both());
     expect(await opened(email, password)).toEqual({ userId, workspaces: both() });
     expect((await auditOf(invitation.id))[0]).toEqual(["invitation.accept", email]);
+  });
+
+  it("joins with that account if it administers the gateway, although it is in no workspace", async () => {
+    const email = freshEmail();
+    const hand = await world.gateway.hand();
+    const hash = await hashFor(hand, email, password);
+    const { id: userId } = await createUser(hand, { email, name: "root", role: "admin", hash });
+    const { oneTime } = await invited(email);
+    const changed = await changeOneTime(email, oneTime, password);
+    expect(changed.json).toMatchObject({ user: { id: userId } });
+    // By a password of the admin token, too.
+    const members = `/workspaces/${world.away.id}/members`;
+    const { status } = await world.gateway.admin("POST", members, {
+      email,
+      role: "member",
+      password,
+    });
+    expect(status).toBe(201);
+    expect(await opened(email, password)).toEqual({ userId, workspaces: both() });
   });
 
   it("is refused for an account that has joined, so that a sign-in never hides the other one's workspaces", async () => {
