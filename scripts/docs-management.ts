@@ -268,7 +268,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   - \`skipped\` replaces the rows of a second with more than 20, and has their number.
   - After a break a stream resumes by \`Last-Event-ID\`, up to 1,000 rows. Beyond that \`reset\` says to read the lists again.
   - Streams cost one query a second for all readers, and none without readers. \`gateways\` and \`verification\` add a small query.
-  - Rights are checked again every minute.
+  - Rights are checked again when a member is changed or removed, and every minute.
 - Lists are newest first, over all workspaces you see, with \`from\` (inclusive) and \`to\` (exclusive). A page costs the
   same however long the log is, except with rare filters. These scan the log; set \`from\`.
 - Costs of \`/usage\` are the charges of the ledger within the period, so they add up to it to the last nano-dollar. A

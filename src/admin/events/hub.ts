@@ -85,6 +85,8 @@ const noticesOf = ({ topics, sight }: Reader): NoticeTopic[] =>
 export interface EventHub {
   /** Adds a reader until the returned function is called or the stream ends. @throws GatewayError `overloaded` */
   join(options: ReaderOptions): () => void;
+  /** The rights of some readers may have changed: they are checked before further rows are sent. */
+  recheckRights(): void;
 }
 
 const endedSessionStatuses = new Set([401, 403]);
@@ -127,6 +129,10 @@ class Hub implements EventHub {
     this.#readers.add(reader);
     void this.#run();
     return () => this.#readers.delete(reader);
+  }
+
+  recheckRights(): void {
+    for (const reader of this.#readers) reader.checkedMs = -Infinity;
   }
 
   async #run(): Promise<void> {
@@ -196,7 +202,10 @@ class Hub implements EventHub {
       readers.some(({ position }) => !position!.has(name)),
     );
     const rows = news.isCut ? [] : await this.#rows.read(unread);
+    // The rights may have changed while the rows were read.
+    await Promise.all(readers.map((reader) => this.#checkRights(reader)));
     for (const reader of readers) {
+      if (!this.#readers.has(reader)) continue;
       const fresh = rows?.filter(({ name }) => !reader.position!.has(name));
       const isWhole = this.#recordNews(reader.position!, news);
       if (fresh === undefined || !isWhole) this.#send(reader, [{ event: "reset", data: {} }]);
@@ -270,10 +279,12 @@ class Hub implements EventHub {
 
   async #checkRights(reader: Reader): Promise<void> {
     if (performance.now() - reader.checkedMs < this.#timing.checkMs) return;
+    // Set before the read: a change during it causes another check.
+    reader.checkedMs = performance.now();
     try {
       reader.sight = await reader.reloadScope();
-      reader.checkedMs = performance.now();
     } catch (error) {
+      reader.checkedMs = -Infinity;
       const isOver = error instanceof GatewayError && endedSessionStatuses.has(error.status);
       // Without the database, no rows are read either.
       if (!isOver) throw error;

@@ -72,7 +72,7 @@ const stream = route({
   operationId: "streamEvents",
   summary: "Stream of changes",
   description:
-    "Server-sent events; requires a console session. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` has the number of rows in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is the health of the providers. `changed` names a topic without rows that has changed, to users who may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream, because it stops or the session is over. Rights are checked again every minute. A process has at most 100 streams, and 20 per person.",
+    "Server-sent events; requires a console session. `row` is a new or changed row, as its list shows it; `requests` as with `view=list`. `skipped` has the number of rows in a second with more than 20. `usage` says, every 5 seconds at most, that there are newer numbers. `state` is the health of the providers. `changed` names a topic without rows that has changed, to users who may read it: the numbers of `providers`, the `gateways`, the `verification`. `ready` begins a stream. `Last-Event-ID` resumes it with up to 1,000 rows; beyond that `reset` says to read the lists again. `bye` is sent before the gateway ends a stream, because it stops or the session is over. Rights are checked again when a member is changed or removed, and every minute. A process has at most 100 streams, and 20 per person.",
   action: null,
   query: strict({
     topics: topicList,

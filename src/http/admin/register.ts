@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createEventHub, type EventHub } from "../../admin/index.ts";
 import { bytesOf, readBody } from "../bodies/body.ts";
 import { queryOf } from "../path.ts";
+import { subscribeChanges } from "../../tenancy/index.ts";
 import type { HttpServices } from "../services.ts";
 import { actorOf } from "./actor.ts";
 import { checker } from "./check.ts";
@@ -23,6 +24,16 @@ export function registerAdmin(
 ): void {
   app.decorateRequest("actor", undefined);
   const hub = createEventHub(eventSources(services));
+  const { database } = services.admin;
+  const recheck = () => hub.recheckRights();
+  // A change of a member is announced as one of its workspace.
+  const endings = [
+    subscribeChanges(database, "workspaces", recheck),
+    database.signals.onReconnect(recheck),
+  ];
+  app.addHook("onClose", () => {
+    for (const end of endings) end();
+  });
   for (const route of routes) register(app, { services, hub }, route);
 }
 
