@@ -98,7 +98,7 @@ export async function findLogins(
     }));
 }
 
-/** Of the users whom a password that they chose opens: one who has joined, else the newest. */
+/** Returns the user whom a chosen password opens: one who has joined, else the newest. Undefined if none chose it. */
 export function loginOf(logins: readonly Login[]): Login | undefined {
   const own = logins.filter(({ oneTime }) => !oneTime);
   return own.find(({ joined }) => joined) ?? own[0];
