@@ -113,7 +113,7 @@ describe("keys of members", () => {
     expect(same.json).toMatchObject(echoOf(place, fields));
   });
 
-  it("are refused a response cache on a new key, in words about their role, and get no key", async () => {
+  it("a member who creates a key with a response cache is refused with 403, and no key is created", async () => {
     const { data: before } = world.must(await world.mem.call("GET", "/keys?limit=100"));
     const body = {
       workspace_id: world.home.id,
@@ -125,7 +125,7 @@ describe("keys of members", () => {
     expect(after).toEqual(before);
   });
 
-  it("VIS-02: what somebody made in a workspace that they have left is theirs no more", async () => {
+  it("VIS-02: a member who left a workspace no longer sees or changes the keys that they made there", async () => {
     const person = await newMember(world.gateway, world.home.id, {
       email: "left@example.com",
       role: "member",
