@@ -71,7 +71,19 @@ it("a page about one workspace shows the oldest one if the address names none", 
   await expect.poll(() => title.innerText()).toBe(`Members of ${oldest}`);
 });
 
-it("balances are requested 25 at a time, and all of them can be shown", async () => {
+it("a page about one workspace says so while the menu says all of them", async () => {
+  const { page } = root;
+  const note = page.getByText("This page shows one workspace at a time: now the oldest.");
+  for (const path of ["/settings/members", "/settings/callbacks"]) {
+    await arrive(root, path);
+    await note.waitFor();
+    await arrive(root, `${path}?ws=ws_zz007`);
+    await page.getByRole("heading", { level: 1, name: "Customer 7" }).waitFor();
+    expect(await note.count()).toBe(0);
+  }
+});
+
+it("balances are asked for together, 25 at a time, and all of them can be shown", async () => {
   const { page, settled } = root;
   const asked = new Set<string>();
   page.on("request", (request) => {

@@ -1,5 +1,5 @@
 /** The frame of the settings pages: titles and navigation. */
-import { Anchor, Group } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
 import { Link, useRouterState } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { api } from "../api/client.ts";
@@ -25,10 +25,13 @@ interface SettingsProps {
   readonly aside?: ReactNode;
   /** The reader may not see this. */
   readonly isClosed?: boolean;
+  /** The page shows one workspace, while the menu says "All workspaces". */
+  readonly isOneOfMany?: boolean;
   readonly children: ReactNode;
 }
 
-export function Settings({ title, aside, isClosed = false, children }: SettingsProps) {
+export function Settings(props: SettingsProps) {
+  const { title, aside, isClosed = false, isOneOfMany = false, children } = props;
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const shown = sections.filter(({ action }) => me !== undefined && mayAll(me.rights, action));
@@ -42,13 +45,18 @@ export function Settings({ title, aside, isClosed = false, children }: SettingsP
               key={to}
               fw={isHere ? 650 : 400}
               {...(isHere && { "aria-current": "page" as const })}
-              renderRoot={(props) => <Link to={to} search={({ ws }) => ({ ws })} {...props} />}
+              renderRoot={(link) => <Link to={to} search={({ ws }) => ({ ws })} {...link} />}
             >
               {label}
             </Anchor>
           );
         })}
       </Group>
+      {isOneOfMany && (
+        <Text mb="lg" className="muted">
+          This page shows one workspace at a time: now the oldest. Choose another in the menu.
+        </Text>
+      )}
       {isClosed ? <RegionError what="page" error={new ApiError(404, "")} /> : children}
     </Page>
   );

@@ -28,11 +28,12 @@ function Parts({ workspace }: { workspace: Workspace }) {
 }
 
 export function CallbacksPage() {
-  const { workspace, isNone } = useWorkspace("signing_secret.read");
+  const { workspace, isNone, isOneOfMany } = useWorkspace("signing_secret.read");
   return (
     <Settings
       title={workspace === undefined ? "Callbacks" : `Callbacks of ${workspace.name}`}
       isClosed={isNone}
+      isOneOfMany={isOneOfMany}
     >
       {workspace !== undefined && <Parts key={workspace.id} workspace={workspace} />}
     </Settings>

@@ -78,13 +78,14 @@ function Members({ workspace }: { workspace: Workspace }) {
 }
 
 export function MembersPage() {
-  const { workspace, isNone } = useWorkspace("member.create");
+  const { workspace, isNone, isOneOfMany } = useWorkspace("member.create");
   // The workspace of the open invitation form. After Back to another workspace, no form stays open.
   const [inviting, setInviting] = useState<string>();
   return (
     <Settings
       title={workspace === undefined ? "Members" : `Members of ${workspace.name}`}
       isClosed={isNone}
+      isOneOfMany={isOneOfMany}
       aside={
         <Button disabled={workspace === undefined} onClick={() => setInviting(workspace?.id)}>
           Invite
