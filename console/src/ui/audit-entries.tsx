@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
 import { differencesOf } from "../base/previous-values.ts";
 import { readTime } from "../base/time.ts";
-import { ScrollBox } from "./scroll-box.tsx";
+import { SmallTable } from "./small-table.tsx";
 
 type Entry = Schemas["AuditEntries"]["data"][number];
 
@@ -36,39 +36,31 @@ interface AuditEntriesProps {
 const nameOf = ({ actor }: Entry) => actor.name;
 const actionOf = ({ action }: Entry) => action;
 
+const headers = ["Time", "Who", "Action", "Of", "Changed"];
+const widths = { Time: 150, Who: 190, Action: 170, Of: 190 };
+
 export function AuditEntries(props: AuditEntriesProps) {
   const { entries, subject, who = nameOf, what = actionOf } = props;
   if (entries.length === 0) return <Text className="muted">No changes yet.</Text>;
   return (
-    <ScrollBox label="Audit log">
-      <Table
-        aria-label="Audit log, newest first"
-        verticalSpacing="xs"
-        miw={subject === undefined ? 860 : 1000}
-      >
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={150}>Time</Table.Th>
-            <Table.Th w={190}>Who</Table.Th>
-            <Table.Th w={170}>Action</Table.Th>
-            {subject !== undefined && <Table.Th w={190}>Of</Table.Th>}
-            <Table.Th>Changed</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {entries.map((entry) => (
-            <Table.Tr key={entry.id} style={{ verticalAlign: "top" }}>
-              <Table.Td title={entry.created_at}>{readTime(new Date(entry.created_at))}</Table.Td>
-              <Table.Td style={{ overflowWrap: "anywhere" }}>{who(entry)}</Table.Td>
-              <Table.Td title={entry.request_id ?? ""}>{what(entry)}</Table.Td>
-              {subject !== undefined && <Table.Td>{subject(entry)}</Table.Td>}
-              <Table.Td>
-                <Changes entry={entry} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollBox>
+    <SmallTable
+      label="Audit log, newest first"
+      headers={subject === undefined ? headers.filter((one) => one !== "Of") : headers}
+      widths={widths}
+      minWidth={subject === undefined ? 860 : 1000}
+      verticalSpacing="xs"
+    >
+      {entries.map((entry) => (
+        <Table.Tr key={entry.id} style={{ verticalAlign: "top" }}>
+          <Table.Td title={entry.created_at}>{readTime(new Date(entry.created_at))}</Table.Td>
+          <Table.Td style={{ overflowWrap: "anywhere" }}>{who(entry)}</Table.Td>
+          <Table.Td title={entry.request_id ?? ""}>{what(entry)}</Table.Td>
+          {subject !== undefined && <Table.Td>{subject(entry)}</Table.Td>}
+          <Table.Td>
+            <Changes entry={entry} />
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </SmallTable>
   );
 }

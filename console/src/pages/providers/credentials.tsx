@@ -5,6 +5,7 @@ import { readMinute } from "../../base/time.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { FormError } from "../../ui/form-error.tsx";
 import { fieldsOf } from "../../ui/form.ts";
+import { SmallTable } from "../../ui/small-table.tsx";
 import { Part } from "../../ui/part.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { useAddCredential, useRemoveCredential } from "./mutations.ts";
@@ -81,41 +82,34 @@ export function Credentials({ provider }: { provider: Provider }) {
     });
   return (
     <Part title="Keys">
-      <Table aria-label="Keys">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={180}>Name</Table.Th>
-            <Table.Th w={90} ta="right">
-              Share
-            </Table.Th>
-            <Table.Th>State</Table.Th>
-            {isOurs && <Table.Th w={120}>Action</Table.Th>}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {credentials.map((one) => (
-            <Table.Tr key={one.id}>
-              <Table.Td>{one.id}</Table.Td>
-              <Table.Td ta="right">{one.weight}</Table.Td>
+      <SmallTable
+        label="Keys"
+        headers={["Name", "Share", "State", ...(isOurs ? ["Action"] : [])]}
+        numbers={["Share"]}
+        widths={{ Name: 180, Share: 90, Action: 120 }}
+      >
+        {credentials.map((one) => (
+          <Table.Tr key={one.id}>
+            <Table.Td>{one.id}</Table.Td>
+            <Table.Td ta="right">{one.weight}</Table.Td>
+            <Table.Td>
+              <Rest {...one} />
+            </Table.Td>
+            {isOurs && (
               <Table.Td>
-                <Rest {...one} />
+                <Button
+                  size="xs"
+                  variant="default"
+                  disabled={credentials.length === 1}
+                  onClick={() => ask(one.id)}
+                >
+                  Remove key
+                </Button>
               </Table.Td>
-              {isOurs && (
-                <Table.Td>
-                  <Button
-                    size="xs"
-                    variant="default"
-                    disabled={credentials.length === 1}
-                    onClick={() => ask(one.id)}
-                  >
-                    Remove key
-                  </Button>
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+            )}
+          </Table.Tr>
+        ))}
+      </SmallTable>
       {isOurs && credentials.length === 1 && (
         <p className="muted">The last key cannot be removed: add another one first.</p>
       )}

@@ -6,6 +6,7 @@ import { readTime } from "../../base/time.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { SmallTable } from "../../ui/small-table.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { useRedeliver } from "./actions.ts";
 import { useDeliveries } from "./queries.ts";
@@ -16,32 +17,25 @@ const tones: Readonly<Record<string, string>> = { delivered: "ok", failed: "bad"
 
 function Tries({ delivery }: { delivery: Delivery }) {
   return (
-    <Table aria-label={`Attempts of ${delivery.type}`}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th w={60}>Attempt</Table.Th>
-          <Table.Th w={130}>Time</Table.Th>
-          <Table.Th w={90} ta="right">
-            Took
-          </Table.Th>
-          <Table.Th>Answer</Table.Th>
+    <SmallTable
+      label={`Attempts of ${delivery.type}`}
+      headers={["Attempt", "Time", "Took", "Answer"]}
+      numbers={["Took"]}
+      widths={{ Attempt: 60, Time: 130, Took: 90 }}
+    >
+      {delivery.attempts.map((one) => (
+        <Table.Tr key={`${one.attempt} ${one.started_at}`}>
+          <Table.Td>{one.attempt}</Table.Td>
+          <Table.Td title={one.started_at}>
+            {readTime(new Date(one.started_at), new Date(delivery.created_at))}
+          </Table.Td>
+          <Table.Td ta="right">{readDuration(one.duration_ms)}</Table.Td>
+          <Table.Td style={{ overflowWrap: "anywhere" }}>
+            {one.http_status ?? one.error ?? "-"}
+          </Table.Td>
         </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {delivery.attempts.map((one) => (
-          <Table.Tr key={`${one.attempt} ${one.started_at}`}>
-            <Table.Td>{one.attempt}</Table.Td>
-            <Table.Td title={one.started_at}>
-              {readTime(new Date(one.started_at), new Date(delivery.created_at))}
-            </Table.Td>
-            <Table.Td ta="right">{readDuration(one.duration_ms)}</Table.Td>
-            <Table.Td style={{ overflowWrap: "anywhere" }}>
-              {one.http_status ?? one.error ?? "-"}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
+      ))}
+    </SmallTable>
   );
 }
 
