@@ -46,3 +46,57 @@ it("on a phone no table of the settings scrolls sideways, and each value stands 
     ["E-mail", "Role", "Status", "This month (USD)"].map((one) => `"${one}" / ""`).concat("none"),
   );
 });
+
+/** The lowest contrast of the edge of a field or box with what it contains. */
+const edges = (page: Page) =>
+  page.evaluate<number>(`(() => {
+    const light = (color) => {
+      const [r, g, b] = color.match(/[\\d.]+/g).map((one) => one / 255).map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const shown = [...document.querySelectorAll("main input:not([type=hidden]), main textarea")].map(getComputedStyle)
+      .filter((one) => one.borderTopWidth !== "0px" && one.opacity !== "0");
+    return Math.min(...shown.map((one) => {
+      const [low, high] = [light(one.borderTopColor), light(one.backgroundColor)].sort((a, b) => a - b);
+      return (high + 0.05) / (low + 0.05);
+    }));
+  })()`);
+
+it.each(["light", "dark"] as const)(
+  "the edges of fields and boxes are seen in the %s scheme",
+  async (colorScheme) => {
+    const { page } = root;
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    await arrive(root, "/models");
+    await page.getByRole("checkbox").first().waitFor();
+    await expect.poll(() => edges(page)).toBeGreaterThanOrEqual(3);
+  },
+);
+
+it("in high contrast, bars, switches and what is selected are seen", async () => {
+  const { page } = root;
+  await page.emulateMedia({ forcedColors: "active" });
+  const canvas = await page.evaluate<string>(`(() => {
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.color = "Canvas";
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  })()`);
+  const styles = (selector: string) =>
+    page.evaluate<{ fill: string; edge: string; outline: string }>(`(() => {
+      const { backgroundColor: fill, borderTopWidth: edge, outlineStyle: outline } = getComputedStyle(document.querySelector("${selector}"));
+      return { fill, edge, outline };
+    })()`);
+  await arrive(root, "/keys");
+  const bar = page.getByRole("progressbar").first();
+  await bar.waitFor({ state: "attached" });
+  expect((await styles("[role=progressbar]")).fill).not.toBe(canvas);
+  expect((await styles("nav [aria-current]")).outline).toBe("solid");
+  await arrive(root, "/playground");
+  await page.getByText("Stream", { exact: true }).waitFor();
+  expect((await styles(".mantine-Switch-track")).edge).toBe("1px");
+  expect((await styles(".mantine-SegmentedControl-label[data-active]")).outline).toBe("solid");
+  await page.emulateMedia({ forcedColors: "none" });
+});

@@ -56,7 +56,7 @@ export function Line(props: {
       <td className={`${classes["right"]} ${classes["wide"]} ${classes["part"]}`}>
         {readShare(cost, sum)}
         <span
-          className={classes["share"]}
+          className={`${classes["share"]} own-colours`}
           style={{ width: `calc((100% - 12px) * ${part / 100})` }}
         />
       </td>

@@ -112,7 +112,7 @@ export function Errors(props: {
               <td className="cut">{code ?? "all others"}</td>
               <td aria-hidden>
                 <span
-                  className={classes["share"]}
+                  className={`${classes["share"]} own-colours`}
                   style={{ width: `${(requests / most) * 100}%`, height: 12 }}
                 />
               </td>

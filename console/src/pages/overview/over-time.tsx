@@ -58,7 +58,7 @@ function Legend(props: {
         {bars.series.map(({ name, label, color, total, filter }) => (
           <tr key={name}>
             <td className="cut" title={label}>
-              <span className={classes["swatch"]} style={{ background: color }} />
+              <span className={`${classes["swatch"]} own-colours`} style={{ background: color }} />
               {label}
             </td>
             <td className={classes["right"]}>

@@ -43,6 +43,7 @@ export function Attempts({ attempts, callAt, durationMs }: AttemptsProps) {
             </Table.Td>
             <Table.Td visibleFrom="sm">
               <div
+                className="own-colours"
                 style={{
                   marginLeft: share(attemptStartMs(one, callAt)),
                   width: share(one.duration_ms ?? 0),
