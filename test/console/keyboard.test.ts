@@ -131,7 +131,21 @@ it.each(inForm<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), dra
   },
 );
 
-it("the palette returns the focus to the field that had it", async () => {
+it("a confirmation that waits for an answer before it opens gives the focus back, each time", async () => {
+  const { page } = inside;
+  await arrive(inside, `/settings/members?ws=${world.home.id}`);
+  await page.getByRole("button", { name: "Remove mem@example.com" }).focus();
+  const before = await focused(page);
+  for (const _ of [1, 2, 3]) {
+    await page.keyboard.press("Enter");
+    await expect.poll(() => focused(page)).toEqual(["Cancel"]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => focused(page)).toEqual(before);
+  }
+});
+
+it("the palette gives the focus back to the field that somebody was in", async () => {
   const { page } = inside;
   await arrive(inside, "/keys");
   await page.getByRole("textbox", { name: "Name or last four" }).fill("ab");

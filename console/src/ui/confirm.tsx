@@ -7,6 +7,7 @@ import { modals } from "@mantine/modals";
 import { useMutation } from "@tanstack/react-query";
 import { useState, type FormEvent, type ReactNode } from "react";
 import { FormError } from "./form-error.tsx";
+import { useFocusBack } from "./use-focus-back.ts";
 
 export interface Question {
   readonly title: string;
@@ -28,6 +29,8 @@ const typeable = (name: string): string => name.replaceAll(lineBreaks, " ").trim
 
 function Body({ question, close }: { question: Question; close: () => void }) {
   const { text, action, typed, danger = typed !== undefined } = question;
+  // The dialogs' own way takes Cancel for the opener if the dialog is opened by an answer instead of a press.
+  useFocusBack();
   const [written, setWritten] = useState("");
   const run = useMutation({ mutationFn: question.run, onSuccess: close });
   const isReady = typed === undefined || typeable(written) === typeable(typed);
