@@ -2,7 +2,7 @@
 import { Button, Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, type Schemas } from "../../api/client.ts";
+import { api } from "../../api/client.ts";
 import { keyLabel } from "../../base/key-label.ts";
 import { reachableUrl } from "../../base/reachable-url.ts";
 import { Copy } from "../../ui/copy.tsx";
@@ -14,7 +14,7 @@ import { searchableSelect } from "../../ui/use-searched.ts";
 import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
-import { callableBy, useCreateKey, useModels, useOwnKeys, type Key } from "./queries.ts";
+import { callableOf, useCreateKey, useModels, useOwnKeys, type Key } from "./queries.ts";
 
 const route = getRouteApi("/shell/start");
 
@@ -74,20 +74,22 @@ function NoModel({ isAny }: { isAny: boolean }) {
 
 /** Code for the key and model, and whether the first call arrived. */
 function FirstCall(props: {
-  keys: readonly Key[];
+  keys: readonly [Key, ...Key[]];
   url: string;
-  models: Schemas["ConfiguredModels"]["data"];
   named: string | undefined;
 }) {
   const { keys, url, named } = props;
   const [keyId, setKeyId] = useState<string | null>(null);
   const [model, setModel] = useState<string | null>(named ?? null);
   const key = keys.find(({ id }) => id === keyId) ?? keys[0];
-  if (key === undefined) return null;
-  const models = callableBy(key, props.models);
+  const { data, error, refetch } = useModels(key.id);
+  const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
+  if (data === undefined) return refusal;
+  const models = callableOf(data.data);
   const chosen = chosenOf(models, model);
   return (
     <>
+      {refusal}
       <Group align="end" mb="lg">
         <Select
           label="Key"
@@ -117,8 +119,13 @@ function FirstCall(props: {
           <Copy label="the base URL" text={() => url} />
         </Group>
       </Group>
+      {model !== null && chosen !== undefined && chosen !== model && (
+        <Text component="output" display="block" mb="md">
+          This key may not call {model}. The code is for {chosen}.
+        </Text>
+      )}
       {chosen === undefined ? (
-        <NoModel isAny={props.models.some(({ kind }) => kind === "text")} />
+        <NoModel isAny={data.data.some(({ kind }) => kind === "text")} />
       ) : (
         <Code url={url} model={chosen} apiKey={key} />
       )}
@@ -146,10 +153,10 @@ export function StartPage() {
   const reads = {
     page: api.useQuery("get", "/admin/v1/info"),
     keys: useOwnKeys(me?.user_id, ws),
-    models: useModels(),
   };
   const keys = reads.keys.data?.data;
-  const [info, models] = [reads.page.data, reads.models.data];
+  const [first, ...others] = keys ?? [];
+  const info = reads.page.data;
   return (
     <Page title="Make your first call">
       {me?.has_first_password === true && <FirstPassword />}
@@ -158,11 +165,10 @@ export function StartPage() {
           error !== null && <RegionError key={what} what={what} error={error} retry={refetch} />,
       )}
       {keys?.length === 0 && <FirstKey ws={ws} />}
-      {keys !== undefined && info !== undefined && models !== undefined && (
+      {first !== undefined && info !== undefined && (
         <FirstCall
-          keys={keys}
+          keys={[first, ...others]}
           url={reachableUrl(info.public_url, location.origin)}
-          models={models.data}
           named={named}
         />
       )}

@@ -1,5 +1,5 @@
 /** Queries of the start page: the reader's keys, models, and the first call. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 
@@ -17,17 +17,20 @@ export function useOwnKeys(userId: string | null | undefined, ws: string | undef
   return api.useQuery("get", "/admin/v1/keys", { params: { query } }, { enabled });
 }
 
-export const useModels = () => api.useQuery("get", "/admin/v1/models", {}, { staleTime: 60_000 });
+/** All models, each with whether the key may call it: its workspace and organization may narrow its own allowlist. */
+export const useModels = (keyId: string) =>
+  api.useQuery(
+    "get",
+    "/admin/v1/models",
+    { params: { query: { key_id: keyId } } },
+    { staleTime: 60_000, placeholderData: keepPreviousData },
+  );
 
-/** Text models that a key's own allowlist lets it call. */
-export function callableBy(
-  { model_allowlist: allowed }: Key,
-  models: Schemas["ConfiguredModels"]["data"],
-): readonly string[] {
-  return models
-    .filter(({ id, kind }) => kind === "text" && (allowed.length === 0 || allowed.includes(id)))
+/** The text models that the key may call. */
+export const callableOf = (models: Schemas["ConfiguredModels"]["data"]): readonly string[] =>
+  models
+    .filter(({ kind, in_scope: isAllowed }) => kind === "text" && isAllowed)
     .map(({ id }) => id);
-}
 
 /** Creates a first key. */
 export function useCreateKey() {

@@ -1,0 +1,29 @@
+/** Start shows code for a model that the key may call. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
+
+let world: ConsoleWorld;
+beforeAll(async () => void (world = await startConsoleWorld({ sandbox: "on" })));
+afterAll(() => world.close());
+
+it("a model that the workspace keeps from its keys is not offered, and one that the address names is said to be", async () => {
+  const { must, gateway, home, mem } = world;
+  await world.keyOf(mem, home.id);
+  const model_allowlist = ["sandbox/messages", "sandbox/responses"];
+  must(await gateway.admin("PATCH", `/workspaces/${home.id}`, { model_allowlist }));
+  const { page, complaints } = await world.open("mem");
+  await page.goto("/start");
+  const field = page.getByRole("combobox", { name: "Model" });
+  await expect.poll(() => field.inputValue()).toBe("sandbox/responses");
+  await field.click();
+  await expect
+    .poll(() => page.getByRole("option").allInnerTexts())
+    .toEqual(["sandbox/responses", "sandbox/messages"]);
+  const note = page.getByText("This key may not call");
+  expect(await note.count()).toBe(0);
+  await page.goto("/start?model=sandbox/chat");
+  await expect
+    .poll(() => note.innerText())
+    .toBe("This key may not call sandbox/chat. The code is for sandbox/responses.");
+  expect(complaints).toEqual([]);
+});
