@@ -91,3 +91,34 @@ it("on a phone typed text is applied with the button that shows the list", async
   await page.setViewportSize({ width: 1280, height: 800 });
   expect(complaints).toEqual([]);
 });
+
+it("days of which the last is before the first are refused in the form, and named where an address has them", async () => {
+  const { page, complaints } = root;
+  await arrive(root, "/requests");
+  await page.getByRole("button", { name: "Choose days" }).click();
+  const [first, last] = [page.getByLabel("First day (UTC)"), page.getByLabel("Last day (UTC)")];
+  await first.fill("2026-11-20");
+  await last.fill("2026-11-10");
+  await page.getByRole("button", { name: "Show these days" }).click();
+  await page.getByText("It is before the first day.").waitFor();
+  expect(searchOf()).toEqual({});
+  await last.fill("2026-11-20");
+  await page.getByRole("button", { name: "Show these days" }).click();
+  const day = { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00.000Z" };
+  await expect.poll(searchOf).toEqual(day);
+  const ws = `ws=${world.home.id}&`;
+  for (const path of ["/requests?", "/settings/audit?", `/money/ledger?${ws}`]) {
+    await page.goto(`${path}from=2026-11-20T00:00:00Z&to=2026-11-10T00:00:00Z`);
+    await page.getByText("from=2026-11-20T00:00:00Z, to=2026-11-10T00:00:00Z").waitFor();
+    await expect.poll(searchOf).not.toHaveProperty("from");
+  }
+  expect(complaints).toEqual([]);
+});
+
+it("a ledger without entries for its filters offers to remove them", async () => {
+  const { page } = root;
+  await arrive(root, `/money/ledger?ws=${world.home.id}&reference=req_none`);
+  await page.getByText("No entries match these filters.").waitFor();
+  await page.getByRole("link", { name: "Remove the filters" }).click();
+  await expect.poll(searchOf).toEqual({ ws: world.home.id });
+});

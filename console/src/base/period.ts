@@ -131,6 +131,13 @@ function momentsOf({ from, to }: PeriodSearch): { from?: Date; to?: Date } {
   return { ...(begin && { from: begin }), ...(end && { to: end }) };
 }
 
+/** Without the times of a period that ends before it begins: a list would ignore them, and the URL shall not say otherwise. */
+export function inOrder<Fields extends PeriodSearch>(fields: Fields): Fields {
+  const [from, to] = [timeOf(fields.from), timeOf(fields.to)];
+  const isReversed = from !== undefined && to !== undefined && from >= to;
+  return isReversed ? { ...fields, from: undefined, to: undefined } : fields;
+}
+
 /** The start and end of a list's period, each if set; times take precedence over the word. A period that ends now has no end. */
 export function momentsIn(search: PeriodSearch, now: Date): { from?: Date; to?: Date } {
   const moments = momentsOf(search);

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 
 export function Empty(props: {
   text: string;
-  to: "/start" | "/requests" | "/keys" | "/tasks" | "/providers";
+  to: "/start" | "/requests" | "/keys" | "/tasks" | "/providers" | "/money/ledger";
   action: string;
 }) {
   return (

@@ -28,10 +28,15 @@ function spanOf(first: string, last: string): PeriodSearch {
 
 function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
   const [open, setOpen] = useState(false);
+  const [isReversed, setIsReversed] = useState(false);
+  const show = (isOpen: boolean) => {
+    setOpen(isOpen);
+    setIsReversed(false);
+  };
   return (
-    <Popover opened={open} onChange={setOpen} trapFocus position="bottom-end" withinPortal>
+    <Popover opened={open} onChange={show} trapFocus position="bottom-end" withinPortal>
       <Popover.Target>
-        <Button variant="default" flex="none" onClick={() => setOpen(!open)}>
+        <Button variant="default" flex="none" onClick={() => show(!open)}>
           Choose days
         </Button>
       </Popover.Target>
@@ -41,8 +46,13 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
             const field = fieldsOf(event);
             // It may be inside another form.
             event.stopPropagation();
-            setOpen(false);
-            set(spanOf(field("first"), field("last")));
+            const [first, last] = [field("first"), field("last")];
+            if (first > last && last !== "") {
+              setIsReversed(true);
+              return;
+            }
+            show(false);
+            set(spanOf(first, last));
           }}
         >
           <TextInput
@@ -57,6 +67,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
             label="Last day (UTC)"
             mt="sm"
             defaultValue={dayOf(search.to, 1)}
+            error={isReversed && "It is before the first day."}
           />
           <Button type="submit" mt="md">
             Show these days

@@ -1,6 +1,6 @@
 /** `/settings/audit`. Its filters are in the URL. */
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import { isTime, periodWords } from "../../base/period.ts";
+import { inOrder, isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 import { shellRoute } from "../root.ts";
 
@@ -8,10 +8,12 @@ export const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/audit",
   validateSearch: (search: Record<string, unknown>) =>
-    fit(pick(search, ["actor", "action", "subject", "period", "from", "to"]), {
-      period: periodWords,
-      from: isTime,
-      to: isTime,
-    }),
+    inOrder(
+      fit(pick(search, ["actor", "action", "subject", "period", "from", "to"]), {
+        period: periodWords,
+        from: isTime,
+        to: isTime,
+      }),
+    ),
   component: lazyRouteComponent(() => import("./page.tsx"), "AuditPage"),
 });

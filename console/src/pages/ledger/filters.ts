@@ -1,6 +1,6 @@
 /** The filters of the ledger, as in the URL. */
 import { periodQuery } from "../../base/period-query.ts";
-import { isTime, periodWords } from "../../base/period.ts";
+import { inOrder, isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 
 const filterNames = ["kind", "key", "member", "reference", "period", "from", "to"] as const;
@@ -12,7 +12,9 @@ export type Kind = (typeof kinds)[number];
 
 /** Invalid filters are left out. */
 export const filtersOf = (search: Record<string, unknown>): Filters =>
-  fit(pick(search, filterNames), { kind: kinds, period: periodWords, from: isTime, to: isTime });
+  inOrder(
+    fit(pick(search, filterNames), { kind: kinds, period: periodWords, from: isTime, to: isTime }),
+  );
 
 export const kindOf = ({ kind }: { readonly kind?: string | undefined }): Kind | undefined =>
   kinds.find((one) => one === kind);

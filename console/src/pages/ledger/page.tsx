@@ -116,11 +116,15 @@ export function LedgerPage() {
             columns={columnsOf(names, now)}
             keyOf={(entry) => entry.id}
             empty={
-              <Empty
-                text={isFiltered(filters) ? "No entries match these filters." : "No entries yet."}
-                to="/start"
-                action="Make a call"
-              />
+              isFiltered(filters) ? (
+                <Empty
+                  text="No entries match these filters."
+                  to="/money/ledger"
+                  action="Remove the filters"
+                />
+              ) : (
+                <Empty text="No entries yet." to="/start" action="Make a call" />
+              )
             }
           />
         </>

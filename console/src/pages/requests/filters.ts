@@ -1,7 +1,7 @@
 /** The filters of the log, as in the URL. */
 import { gatewayMs, gatewayNow } from "../../base/clock.ts";
 import { dayMs, minuteMs } from "../../base/durations.ts";
-import { isTime, momentsIn, periodWords } from "../../base/period.ts";
+import { inOrder, isTime, momentsIn, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
 
 export const filterNames = [
@@ -57,11 +57,11 @@ const shapes = {
 export const filtersOf = (
   search: Record<string, unknown>,
 ): Filters & { readonly live?: string; readonly open?: string } =>
-  fit(pick(search, [...filterNames, "sort", "live", "open"]), shapes);
+  inOrder(fit(pick(search, [...filterNames, "sort", "live", "open"]), shapes));
 
 /** The list parameters on a call's page: filters and order. */
 export const listOf = (search: Record<string, unknown>): Filters =>
-  fit(pick(search, [...filterNames, "sort"]), shapes);
+  inOrder(fit(pick(search, [...filterNames, "sort"]), shapes));
 
 /** The same for the router's parameters: until the router has cleaned the URL, they include unknown ones. */
 export const withinOf = (search: Filters & Record<string, unknown>) => ({
