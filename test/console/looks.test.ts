@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
+import { beyond } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -99,4 +100,17 @@ it("in high contrast, bars, switches and what is selected are seen", async () =>
   expect((await styles(".mantine-Switch-track")).edge).toBe("1px");
   expect((await styles(".mantine-SegmentedControl-label[data-active]")).outline).toBe("solid");
   await page.emulateMedia({ forcedColors: "none" });
+});
+
+it("the smallest and the largest cap make the tree of caps no wider than a small window", async () => {
+  const { page, settled } = root;
+  const { id, key } = await world.keyOf(world.mem, world.home.id);
+  const spend_caps = { daily: "0.000000001", monthly: "9999999.123456789" };
+  await world.chat(key, { usage: { input: 1, output: 1 } });
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps }));
+  await page.setViewportSize({ width: 320, height: 800 });
+  await arrive(root, `/money?ws=${world.home.id}`);
+  await page.getByText("/ 9,999,999.12").first().waitFor();
+  await settled();
+  await expect.poll(() => beyond(page)).toEqual([]);
 });
