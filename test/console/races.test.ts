@@ -1,6 +1,7 @@
 /** A page while something else happens: another request, another person, another clock, faster input. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { newMember } from "../admin/people.ts";
 import { providerBody } from "../providers/support.ts";
 import { inForm, isLong } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
@@ -63,7 +64,27 @@ it("members of one workspace are never listed under another", async () => {
   await close();
 });
 
-it("credit entered for one workspace is never added to another", async () => {
+it("a member who was removed by somebody else leaves the list when a change of them is refused", async () => {
+  const { must, home, root } = world;
+  const { page, close } = await world.open("root");
+  const changes = ["Remove", "Change"] as const;
+  for (const change of changes) {
+    const email = `${change}@example.com`.toLowerCase();
+    const { userId } = await newMember(world.gateway, home.id, { email, role: "member" });
+    await page.goto(`/settings/members?ws=${home.id}`);
+    await page.getByRole("button", { name: `${change} ${email}` }).click();
+    const dialog = page.getByRole("dialog");
+    if (change === "Change") await dialog.getByLabel("Daily cap (USD)").fill("2");
+    else await dialog.getByText("They have no active keys here.").waitFor();
+    must(await root.call("DELETE", `/workspaces/${home.id}/members/${userId}`));
+    await dialog.locator("button[type=submit]").click();
+    await dialog.getByText("No such member.").waitFor();
+    await expect.poll(() => page.locator("main").innerText()).not.toContain(email);
+  }
+  await close();
+});
+
+it("credit is never asked for one workspace and added to another one", async () => {
   const { page, close } = await world.open("root");
   await page.goto(`/money?ws=${other}`);
   await page.getByRole("button", { name: "Add credit" }).waitFor();

@@ -99,12 +99,11 @@ export function useChange<Input, Output, Base extends object>(
       done?.(after, input);
     },
     async onError(error, { input }) {
-      if (failure !== undefined) {
-        notifyError(failure, error);
-        // The refusal may come from stale data.
-        await again();
-      }
-      if (asApiError(error).status !== 412 || base === undefined || read === undefined) return;
+      const { status } = asApiError(error);
+      if (failure !== undefined) notifyError(failure, error);
+      // The refusal may come from stale data: the object is gone, or in another state.
+      if (failure !== undefined || status === 404 || status === 409) await again();
+      if (status !== 412 || base === undefined || read === undefined) return;
       const theirs = await read();
       openConflict({
         before: base,

@@ -1,6 +1,7 @@
 /** A member's table row with its actions. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { isFinal } from "../../api/errors.ts";
 import { refetchPaths, invalidatedPaths } from "../../api/invalidation.ts";
 import { readTime } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
@@ -11,6 +12,7 @@ import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
 /** Returns a function that confirms a removal, listing the keys that stop. */
 function useRemoval() {
   const queries = useQueryClient();
+  const again = () => refetchPaths(queries, invalidatedPaths.member);
   const refuse = (error: unknown) => notifyError("The member's keys cannot be read.", error);
   return async (member: Member) => {
     const isInvited = member.status === "invited";
@@ -35,13 +37,19 @@ function useRemoval() {
       action: isInvited ? "Withdraw" : `Remove ${member.email}`,
       danger: true,
       async run() {
-        await removeMember(member);
-        await refetchPaths(queries, invalidatedPaths.member);
+        try {
+          await removeMember(member);
+        } catch (error) {
+          // Another admin may have removed the member already.
+          if (isFinal(error)) await again();
+          throw error;
+        }
+        await again();
         if (isInvited) notify("The invitation is withdrawn.");
         else {
           offerUndo(`${member.email} is removed.`, async () => {
             await restoreMember(member);
-            await refetchPaths(queries, invalidatedPaths.member);
+            await again();
           });
         }
       },
