@@ -79,6 +79,10 @@ it("on a phone typed text is applied with the button that shows the list", async
   await page.getByRole("button", { name: "Filters" }).click();
   await page.getByRole("textbox", { name: "Model" }).fill("sandbox/chat");
   await page.getByRole("textbox", { name: "Tag, such as team:search" }).fill("no colon");
+  // Esc closes the innermost of two.
+  await page.getByRole("button", { name: "Choose days" }).click();
+  await page.getByLabel("Last day (UTC)").press("Escape");
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(1);
   const show = page.getByRole("button", { name: "Show the list" });
   await show.click();
   // The field shows its error, and nothing is lost.

@@ -26,6 +26,9 @@ function spanOf(first: string, last: string): PeriodSearch {
   };
 }
 
+/** Esc closes only these days, not also the drawer of filters that they are in. */
+const ownEscape = { "data-mantine-stop-propagation": "true" };
+
 function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
   const [open, setOpen] = useState(false);
   const [isReversed, setIsReversed] = useState(false);
@@ -56,12 +59,14 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
           }}
         >
           <TextInput
+            {...ownEscape}
             type="date"
             name="first"
             label="First day (UTC)"
             defaultValue={dayOf(search.from)}
           />
           <TextInput
+            {...ownEscape}
             type="date"
             name="last"
             label="Last day (UTC)"
@@ -69,7 +74,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
             defaultValue={dayOf(search.to, 1)}
             error={isReversed && "It is before the first day."}
           />
-          <Button type="submit" mt="md">
+          <Button type="submit" mt="md" {...ownEscape}>
             Show these days
           </Button>
         </form>
