@@ -145,6 +145,20 @@ it("a confirmation that waits for an answer before it opens gives the focus back
   }
 });
 
+it("the choice between two versions gives the focus back to Save", async () => {
+  const { page } = inside;
+  const { id } = await world.keyOf(world.root, world.home.id);
+  await arrive(inside, `/keys/${id}?tab=caps`);
+  await page.getByLabel("Daily cap (USD)").fill("3");
+  world.must(await world.root.call("PATCH", `/keys/${id}`, { name: "theirs" }));
+  await page.getByRole("button", { name: "Save", exact: true }).press("Enter");
+  await expect.poll(() => focused(page)).toEqual(["Take theirs"]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toEqual(["Save"]);
+  await page.getByRole("button", { name: "Discard" }).click();
+});
+
 it("the palette gives the focus back to the field that somebody was in", async () => {
   const { page } = inside;
   await arrive(inside, "/keys");

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { differencesOf, changedValueAt } from "../base/previous-values.ts";
 import { ScrollBox } from "./scroll-box.tsx";
+import { useFocusBack } from "./use-focus-back.ts";
 
 export interface Conflict {
   /** The object on which the change was based, and its current state. */
@@ -14,6 +15,7 @@ export interface Conflict {
 }
 
 function Body({ conflict, close }: { conflict: Conflict; close: () => void }) {
+  useFocusBack();
   const rows = differencesOf(conflict.before, conflict.theirs);
   const choose = (chosen: () => void) => () => {
     close();

@@ -7,9 +7,14 @@
 export const isFocusLost = (): boolean =>
   document.activeElement === null || document.activeElement === document.body;
 
+let last: EventTarget | null = null;
+
+/** The element that has the focus, or had it before the browser took it away. */
+export const focusedLast = (): EventTarget | null =>
+  isFocusLost() ? last : document.activeElement;
+
 /** Starts watching the whole page; called once. */
 export function keepFocus(): void {
-  let last: EventTarget | null = null;
   document.addEventListener("focusin", ({ target }) => (last = target));
   const look = ({ target }: MutationRecord): void => {
     if (target !== last || !(target instanceof HTMLButtonElement)) return;
