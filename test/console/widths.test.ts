@@ -47,11 +47,12 @@ const squeezedCells = (page: Page) =>
     return [...document.querySelectorAll("main th, main td")].filter(isSqueezed).map((cell) => cell.innerText);
   })()`);
 
-/** Column headers that are not aligned with the cell of the first row. */
-const misalignedHeaders = (page: Page) =>
+/** Column headers that are not aligned with the cell of the first row. Blocks of a phone have no columns. */
+const askew = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
-    return [...document.querySelectorAll("main table")].flatMap((table) => {
+    const hasColumns = (table) => table.tHead === null || getComputedStyle(table.tHead).position !== "absolute";
+    return [...document.querySelectorAll("main table")].filter(hasColumns).flatMap((table) => {
       const cells = table.querySelector("tbody tr")?.children ?? [];
       return [...table.querySelectorAll("thead th")]
         .filter((head, at) => head.innerText !== "" && cells[at] !== undefined && isRight(head) !== isRight(cells[at]))
@@ -257,6 +258,7 @@ it("no tile or panel of the money page has an empty line on a phone", async () =
 
 it("counts of gateways are aligned with their headings", async () => {
   const { page } = root;
+  await page.setViewportSize({ width: 1280, height: 800 });
   await arrive(root, "/settings/gateways");
   await page.getByRole("cell", { name: /ms$/ }).waitFor();
   expect(await styleOf(page, "main tbody td:last-child", "textAlign")).toBe("right");
