@@ -9,12 +9,14 @@ import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 let world: ConsoleWorld;
 let root: Visit;
 let task: string;
+let key: string;
 
 beforeAll(async () => {
   world = await startConsoleWorld({ sandbox: "on" });
-  const { id, key } = await world.keyOf(world.root, world.home.id);
-  world.must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps: { monthly: "5" } }));
-  task = await world.video(key, { webhook_url: "https://127.0.0.1:9/hook" });
+  const made = await world.keyOf(world.root, world.home.id);
+  key = made.id;
+  world.must(await world.root.call("PATCH", `/keys/${key}`, { spend_caps: { monthly: "5" } }));
+  task = await world.video(made.key, { webhook_url: "https://127.0.0.1:9/hook" });
   root = await world.open("root");
 });
 afterAll(() => world.close());
@@ -77,7 +79,7 @@ it.each(["light", "dark"] as const)(
 
 it("in high contrast, bars, switches and what is selected are seen", async () => {
   const { page } = root;
-  await page.emulateMedia({ forcedColors: "active" });
+  await page.emulateMedia({ colorScheme: "light", forcedColors: "active" });
   const canvas = await page.evaluate<string>(`(() => {
     const probe = document.body.appendChild(document.createElement("i"));
     probe.style.color = "Canvas";
@@ -95,6 +97,15 @@ it("in high contrast, bars, switches and what is selected are seen", async () =>
   await bar.waitFor({ state: "attached" });
   expect((await styles("[role=progressbar]")).fill).not.toBe(canvas);
   expect((await styles("nav [aria-current]")).outline).toBe("solid");
+  await arrive(root, `/keys/${key}`);
+  await page.getByRole("button", { name: "Rotate" }).click();
+  await page.getByRole("radio", { checked: true }).waitFor();
+  const dot = "getComputedStyle(document.querySelector(':checked + .mantine-Radio-icon')).color";
+  expect(await page.evaluate(dot)).not.toBe(canvas);
+  await page.keyboard.press("Escape");
+  await arrive(root, "/requests?status=failed");
+  await page.getByRole("button", { name: "Failed", pressed: true }).waitFor();
+  expect((await styles("[aria-pressed=true]")).outline).toBe("solid");
   await arrive(root, "/playground");
   await page.getByText("Stream", { exact: true }).waitFor();
   expect((await styles(".mantine-Switch-track")).edge).toBe("1px");
@@ -104,9 +115,9 @@ it("in high contrast, bars, switches and what is selected are seen", async () =>
 
 it("the smallest and the largest cap make the tree of caps no wider than a small window", async () => {
   const { page, settled } = root;
-  const { id, key } = await world.keyOf(world.mem, world.home.id);
+  const { id, key: value } = await world.keyOf(world.mem, world.home.id);
   const spend_caps = { daily: "0.000000001", monthly: "9999999.123456789" };
-  await world.chat(key, { usage: { input: 1, output: 1 } });
+  await world.chat(value, { usage: { input: 1, output: 1 } });
   world.must(await world.root.call("PATCH", `/keys/${id}`, { spend_caps }));
   await page.setViewportSize({ width: 320, height: 800 });
   await arrive(root, `/money?ws=${world.home.id}`);
