@@ -18,7 +18,7 @@ const addedMax: Readonly<Record<string, number>> = {
   "pages/account/page.tsx": 4,
   "pages/alerts/page.tsx": 2,
   "pages/audit/page.tsx": 4,
-  "pages/callbacks/page.tsx": 7,
+  "pages/callbacks/page.tsx": 5,
   "pages/gateways/page.tsx": 4,
   "pages/hooks/page.tsx": 2,
   "pages/join/page.tsx": 2,

@@ -256,6 +256,18 @@ it.skipIf(!isLong)(
   },
 );
 
+it("a limit of 0 is refused at its field, not saved as 1", async () => {
+  const { id } = await newKey(world.ann, "limited");
+  const { page, complaints, close } = await world.open("ann");
+  await page.goto(`/keys/${id}?tab=caps`);
+  await page.getByLabel("Requests per minute").fill("0");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("`rate_limits.requests_per_minute` must be >= 1.").waitFor();
+  expect((await world.ann.call("GET", `/keys/${id}`)).json.rate_limits).toBeNull();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 it.skipIf(!isLong)(
   "a member limits the concurrent calls of a key, and gets an error in the form for raising a cap",
   async () => {

@@ -32,6 +32,7 @@ export function LimitsFields(props: LimitsFieldsProps) {
           description={place === 0 ? description : undefined}
           placeholder="no limit"
           min={1}
+          clampBehavior="none"
           allowDecimal={false}
           value={fields[name]}
           disabled={disabled}
