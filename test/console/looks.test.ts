@@ -1,4 +1,4 @@
-/** What is seen: tables on a phone, the edges of fields, and the high contrast mode of the system. */
+/** The looks of pages: tables on a phone, the edges of fields, and the high contrast mode of the system. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
