@@ -131,7 +131,7 @@ it.each(inForm<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), dra
   },
 );
 
-it("a confirmation that waits for an answer before it opens gives the focus back, each time", async () => {
+it("a confirmation that opens after an answer returns the focus each time it closes", async () => {
   const { page } = inside;
   await arrive(inside, `/settings/members?ws=${world.home.id}`);
   await page.getByRole("button", { name: "Remove mem@example.com" }).focus();
@@ -145,7 +145,7 @@ it("a confirmation that waits for an answer before it opens gives the focus back
   }
 });
 
-it("the choice between two versions gives the focus back to Save", async () => {
+it("the choice between two versions returns the focus to Save", async () => {
   const { page } = inside;
   const { id } = await world.keyOf(world.root, world.home.id);
   await arrive(inside, `/keys/${id}?tab=caps`);
@@ -159,7 +159,7 @@ it("the choice between two versions gives the focus back to Save", async () => {
   await page.getByRole("button", { name: "Discard" }).click();
 });
 
-it("the palette gives the focus back to the field that somebody was in", async () => {
+it("the palette returns the focus to the field that had it", async () => {
   const { page } = inside;
   await arrive(inside, "/keys");
   await page.getByRole("textbox", { name: "Name or last four" }).fill("ab");

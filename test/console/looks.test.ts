@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { arrive } from "./arrive.ts";
-import { beyond } from "./beyond.ts";
+import { overflowing } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -123,5 +123,5 @@ it("the smallest and the largest cap make the tree of caps no wider than a small
   await arrive(root, `/money?ws=${world.home.id}`);
   await page.getByText("/ 9,999,999.12").first().waitFor();
   await settled();
-  await expect.poll(() => beyond(page)).toEqual([]);
+  await expect.poll(() => overflowing(page)).toEqual([]);
 });

@@ -83,7 +83,7 @@ it("a page about one workspace says so while the menu says all of them", async (
   }
 });
 
-it("balances are asked for together, 25 at a time, and all of them can be shown", async () => {
+it("balances are requested 25 at a time, and all of them can be shown", async () => {
   const { page, settled } = root;
   const asked = new Set<string>();
   page.on("request", (request) => {

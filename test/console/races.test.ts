@@ -64,7 +64,7 @@ it("members of one workspace are never listed under another", async () => {
   await close();
 });
 
-it("a member who was removed by somebody else leaves the list when a change of them is refused", async () => {
+it("a member whom another admin removed leaves the list when a change of them is refused", async () => {
   const { must, home, root } = world;
   const { page, close } = await world.open("root");
   const changes = ["Remove", "Change"] as const;
@@ -84,7 +84,7 @@ it("a member who was removed by somebody else leaves the list when a change of t
   await close();
 });
 
-it("credit is never asked for one workspace and added to another one", async () => {
+it("credit entered for one workspace is never added to another", async () => {
   const { page, close } = await world.open("root");
   await page.goto(`/money?ws=${other}`);
   await page.getByRole("button", { name: "Add credit" }).waitFor();

@@ -48,7 +48,7 @@ const squeezedCells = (page: Page) =>
   })()`);
 
 /** Column headers that are not aligned with the cell of the first row. Blocks of a phone have no columns. */
-const askew = (page: Page) =>
+const misalignedHeaders = (page: Page) =>
   page.evaluate<string[]>(`(() => {
     const isRight = (cell) => getComputedStyle(cell).textAlign === "right";
     const hasColumns = (table) => table.tHead === null || getComputedStyle(table.tHead).position !== "absolute";
