@@ -118,9 +118,12 @@ describe("numbers with more digits than a double holds", () => {
     expect(text('{"id":12345678901234567890}')).toEqual([true, true]);
   });
 
-  it("do not make the reader throw a TypeError in a value that is nested too deeply", () => {
+  it("leave a value that is nested too deeply as the parser reads it", () => {
     const text = `${'{"a":'.repeat(100_000)}12345678901234567890${"}".repeat(100_000)}`;
-    expect(() => parseJsonText(text)).not.toThrow(TypeError);
+    let value = parseJsonText(text);
+    let depth = 0;
+    for (; typeof value === "object"; depth += 1) value = (value as { a: unknown }).a;
+    expect([depth, value]).toEqual([100_000, 12345678901234567000]);
   });
 
   it("T3: include short numbers of a body whose exponent is beyond all doubles", () => {

@@ -2,7 +2,7 @@
 // reports, and the result is valid wherever the stream is cut.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatSse, type SseEvent } from "../../src/base/sse.ts";
+import type { SseEvent } from "../../src/base/sse.ts";
 import type { Usage } from "../../src/base/usage.ts";
 import { collect } from "../../src/protocols/canonical/collect.ts";
 import type { CanonicalEvent } from "../../src/protocols/canonical/events.ts";
@@ -16,7 +16,8 @@ import {
   type JsonObject,
   type ProtocolName,
 } from "../../src/protocols/index.ts";
-import { framesOf, readers } from "../transcripts/readers/index.ts";
+import { relayed } from "../transcripts/directions.ts";
+import { readers } from "../transcripts/readers/index.ts";
 import { someAnswer, type RandomAnswer } from "./answers.ts";
 import { said, saidApart } from "./said.ts";
 
@@ -167,7 +168,7 @@ describe("the Converse codec", () => {
   });
 
   it.each(protocolNames)(
-    "T7 T16: gives %s callers legal streams, and errors of broken ones",
+    "T7 T16: gives %s callers legal streams, and a broken one ends with its error",
     (caller) => {
       fc.assert(
         fc.property(someAnswer, fc.nat(), fc.boolean(), (answer, at, isBroken) => {
@@ -179,13 +180,17 @@ describe("the Converse codec", () => {
               ]
             : frames;
           const tap = routeFor(caller).tap();
-          const given = sent.flatMap((one) => tap.push(one));
+          const given = relayed(tap, sent);
           expect(tap.seen.ended).toBe(!isBroken);
-          expect(tap.seen.error?.message).toBe(isBroken ? "It broke off." : undefined);
-          if (isBroken) return;
-          given.push(...tap.release());
-          const { faults, error } = readers[caller].stream(framesOf(given.map(formatSse).join("")));
-          expect({ faults, error }).toEqual({ faults: [], error: undefined });
+          const brokeOff = isBroken ? "It broke off." : undefined;
+          expect(tap.seen.error?.message).toBe(brokeOff);
+          const { faults, error, finish } = readers[caller].stream(given);
+          const hasFinish = finish !== undefined;
+          expect({ faults, error, hasFinish }).toEqual({
+            faults: [],
+            error: brokeOff,
+            hasFinish: !isBroken,
+          });
         }),
       );
     },
