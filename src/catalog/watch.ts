@@ -41,15 +41,17 @@ async function settledText(path: string, quietMs: number): Promise<string> {
   const endMs = performance.now() + settleMsMax;
   let changedMs: number | undefined;
   for (;;) {
+    const lookMs = Date.now();
     const before = await stat(path);
     // Reading a pipe or a device may never end, and would block all later reads.
     if (!before.isFile()) throw new Error("it is no file");
     const text = fileText(await readFile(path));
     const { mtimeMs } = await stat(path);
-    const ageMs = Date.now() - mtimeMs;
+    // The age when the look began. If this process was busy since then, a write after the read would look old by now.
+    const ageMs = lookMs - mtimeMs;
     // With another machine's clock the file may never look old enough, so an unchanged time since the last look counts as quiet too.
     const isQuiet = ageMs >= quietMs || mtimeMs === changedMs;
-    // If this process was busy, a write after the read may look quiet by now; so compare the times before and after it.
+    // A quiet file was written longer ago than the steps in which file times advance, so a write since then has another time.
     if ((isQuiet && before.mtimeMs === mtimeMs) || performance.now() > endMs) return text;
     changedMs = mtimeMs;
     await sleep(Math.max(0, quietMs - Math.max(0, ageMs)));
