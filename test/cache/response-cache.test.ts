@@ -16,10 +16,16 @@ beforeAll(async () => {
 });
 afterAll(() => bench?.close());
 beforeEach(async () => {
-  ({ id: workspaceId } = await createWorkspace(context, { name: "Cached", organizationId: null }));
-  await bench.ledger.credit({ workspaceId, amountNano: 1_000_000_000n, reference: "start" });
+  workspaceId = await newWorkspace();
   await bench.received(/./);
 });
+
+/** Creates a workspace with one dollar. */
+async function newWorkspace(): Promise<string> {
+  const { id } = await createWorkspace(context, { name: "Cached", organizationId: null });
+  await bench.ledger.credit({ workspaceId: id, amountNano: 1_000_000_000n, reference: id });
+  return id;
+}
 
 const cache = { ttlSeconds: 600, chargePercent: 0 };
 
@@ -66,14 +72,22 @@ async function call(
   };
 }
 
+async function stored(...places: string[]): Promise<number> {
+  const where = "where workspace_id = any($1)";
+  return (await bench.database.query(`select 1 from cached_answers ${where}`, [places])).length;
+}
+
 const kept = async (count: number, ...others: string[]) =>
-  eventually(async () => {
-    const rows = await bench.database.query(
-      "select 1 from cached_answers where workspace_id = any($1)",
-      [[workspaceId, ...others]],
-    );
-    return rows.length >= count;
-  }, `${count} answers kept`);
+  eventually(async () => (await stored(workspaceId, ...others)) >= count, `${count} answers kept`);
+
+/** Resolves when everything is stored that is kept of a call: answers are stored in turn, and that of a later call is stored by then. */
+async function allStored(earlier: Answered): Promise<void> {
+  await logged(bench, earlier.id);
+  const id = await newWorkspace();
+  const { key } = await newKey({}, id);
+  expect((await call(key, chat("Later"))).status).toBe(200);
+  await eventually(async () => (await stored(id)) === 1, "the later answer stored");
+}
 
 const chat = (text: string, more: object = {}) => ({
   model: "sandbox/chat",
@@ -171,27 +185,28 @@ describe("an answer that must not be kept", () => {
     ["one of many bytes", chat(scripted({ reply: "三".repeat(300_000), chunk_chars: 300 }))],
   ])("is not stored: %s", async (_what, body) => {
     const { key } = await newKey();
-    await call(key, { ...body, stream: true });
+    await allStored(await call(key, { ...body, stream: true }));
     const again = await call(key, { ...body, stream: true });
     expect([null, "miss"]).toContain(again.cache);
-    const rows = await bench.database.query(
-      "select 1 from cached_answers where workspace_id = $1",
-      [workspaceId],
-    );
-    expect(rows).toEqual([]);
+    await allStored(again);
+    expect(await stored(workspaceId)).toBe(0);
   });
 
   it("is not stored for no-store; neither no-store nor no-cache reads the cache", async () => {
     const { key } = await newKey();
     const saying = (said: string) =>
       call(key, chat("Hello"), { headers: { "cache-control": said } });
-    expect((await saying("no-store")).cache).toBe("bypass");
+    const first = await saying("no-store");
+    expect(first.cache).toBe("bypass");
+    await allStored(first);
+    expect(await stored(workspaceId)).toBe(0);
     expect((await call(key, chat("Hello"))).cache).toBe("miss");
     await kept(1);
     expect((await saying("no-store")).cache).toBe("bypass");
     expect((await saying("no-cache")).cache).toBe("bypass");
     expect((await saying("max-age=5")).cache).toBe("hit");
-    expect(await bench.received(/./)).toHaveLength(4);
+    // One of them is that of `allStored`.
+    expect(await bench.received(/./)).toHaveLength(5);
   });
 });
 
@@ -271,32 +286,27 @@ describe("a cache hit", () => {
 
 describe("another workspace", () => {
   it("gets none of this workspace's answers, neither by the same request nor by moved rows", async () => {
-    const other = await createWorkspace(context, { name: "Attacker", organizationId: null });
-    await bench.ledger.credit({
-      workspaceId: other.id,
-      amountNano: 1_000_000_000n,
-      reference: "attack",
-    });
-    const [own, theirs] = [await newKey(), await newKey({}, other.id)];
+    const other = await newWorkspace();
+    const [own, theirs] = [await newKey(), await newKey({}, other)];
     const body = chat("What is our plan?");
     await call(own.key, body);
     await kept(1);
     expect((await call(theirs.key, body)).cache).toBe("miss");
-    await kept(2, other.id);
+    await kept(2, other);
     // An attacker who can write rows replaces the answer with another workspace's sealed one.
     await bench.database.query(
       `update cached_answers t set sealed = o.sealed from cached_answers o
        where t.workspace_id = $1 and o.workspace_id = $2`,
-      [other.id, workspaceId],
+      [other, workspaceId],
     );
     expect((await call(theirs.key, body)).cache).toBe("miss");
     await bench.database.query("update cached_answers set sealed = '\\x0102'");
     expect(await call(own.key, body)).toMatchObject({ status: 200, cache: "miss" });
-    const stored = await bench.database.query<{ sealed: Buffer }>(
+    const rows = await bench.database.query<{ sealed: Buffer }>(
       "select sealed from cached_answers where workspace_id = $1",
       [workspaceId],
     );
-    for (const { sealed } of stored) expect(sealed.toString("latin1")).not.toContain("plan");
+    for (const { sealed } of rows) expect(sealed.toString("latin1")).not.toContain("plan");
   });
 });
 
@@ -334,11 +344,7 @@ describe("the age and number of cached answers", () => {
     await kept(1);
     const left = async () => {
       while ((await sweepAnswers(bench.database)) > 0);
-      const rows = await bench.database.query(
-        "select 1 from cached_answers where workspace_id = $1",
-        [workspaceId],
-      );
-      return rows.length;
+      return stored(workspaceId);
     };
     await changeKey(context, { id: one.id }, { responseCache: null });
     expect(await left()).toBe(1);
@@ -356,8 +362,9 @@ describe("the age and number of cached answers", () => {
        from generate_series(1, 10000) n`,
       [workspaceId],
     );
-    await call(key, chat("One more"));
+    await allStored(await call(key, chat("One more")));
     expect((await call(key, chat("One more"))).cache).toBe("miss");
+    expect(await stored(workspaceId)).toBe(10_001);
     expect((await call(key, chat("Hello"))).cache).toBe("hit");
   });
 });
@@ -373,14 +380,7 @@ it("hits and misses are counted, and the books balance", async () => {
 
 it("an administrator sets and reads a key's cache by the API", async () => {
   const admin = (method: string, path: string, body?: object) =>
-    fetch(`${bench.url}/admin/v1${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${context.secrets.adminToken()}`,
-        "content-type": "application/json",
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    bench.send(method, `/admin/v1${path}`, { key: context.secrets.adminToken(), body });
   const { id } = await newKey({ responseCache: null });
   const patched = await admin("PATCH", `/keys/${id}`, {
     response_cache: { ttl_seconds: 60, charge_percent: 10 },
