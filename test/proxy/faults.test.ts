@@ -1,6 +1,7 @@
 /** TLS with a provider's own certificate authority and client certificate, and the error names of failed connections. */
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Provider, ProviderTls } from "../../src/catalog/index.ts";
 import { createPools } from "../../src/upstream/index.ts";
@@ -70,10 +71,18 @@ describe("a provider's tls", () => {
     );
   });
 
-  it("does not trust a certificate of another authority", async () => {
+  it("trusts the configured authority in place of all others, those of the system too", async () => {
     const url = await serve(certificateOf());
-    const other = await resultsOf(url, { ca: makeAuthority().cert });
-    expect(other).toMatchObject({ text: { failure: "tls" }, media: { failure: "tls" } });
+    const trusted = getCACertificates("default");
+    setDefaultCACertificates([...trusted, ca]);
+    try {
+      const byDefault = await resultsOf(url);
+      expect(byDefault).toMatchObject({ text: { status: 200 }, media: { status: 200 } });
+      const other = await resultsOf(url, { ca: makeAuthority().cert });
+      expect(other).toMatchObject({ text: { failure: "tls" }, media: { failure: "tls" } });
+    } finally {
+      setDefaultCACertificates(trusted);
+    }
   });
 
   it("checks the certificate for `server_name` instead of the URL's host", async () => {

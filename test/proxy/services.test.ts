@@ -187,7 +187,7 @@ it("if the list of models cannot be fetched, the error advises on the address or
   expect(unknown + plain + nowhere).not.toMatch(/base_url|provider/);
 });
 
-it("the gateway calls its identity provider and local model servers through the proxy", async () => {
+it("the gateway calls its identity provider and local model servers through the proxy, and its own sandbox and commands need none", async () => {
   const client = { id: "tollgate", secret: "the client's secret" };
   const provider = await startIdentityProvider(client);
   await startBehindProxy("models.corp.invalid", (_incoming, outgoing) => {
@@ -195,6 +195,7 @@ it("the gateway calls its identity provider and local model servers through the 
     outgoing.end('{"data":[{"id":"house-model"}]}');
   });
   const config = join(directory, "tollgate.yaml");
+  const adminToken = "an-admin-token-of-this-test";
   writeFileSync(
     config,
     `console: { oidc: { issuer: "${provider.issuer}", client_id: ${client.id}, client_secret: "${client.secret}" } }\n`,
@@ -203,14 +204,17 @@ it("the gateway calls its identity provider and local model servers through the 
     TOLLGATE_CONFIG: config,
     TOLLGATE_DATA_DIR: join(directory, "data"),
     OLLAMA_BASE_URL: "http://models.corp.invalid",
-    HTTP_PROXY: via.url,
+    TOLLGATE_ADMIN_TOKEN: adminToken,
+    TOLLGATE_INITIAL_CREDIT: "10",
+    TOLLGATE_SANDBOX: "on",
+    ALL_PROXY: via.url,
   });
   try {
     expect(via.asked).toContain("CONNECT models.corp.invalid:80");
     const listed = (await (await fetch(`${gateway.url}/v1/models`)).json()) as {
       data: { id: string }[];
     };
-    expect(listed.data.map(({ id }) => id)).toEqual(["ollama/house-model"]);
+    expect(listed.data.map(({ id }) => id)).toContain("ollama/house-model");
     const begun = await eventually(async () => {
       const answer = await fetch(`${gateway.url}/auth/sign-in/social`, {
         method: "POST",
@@ -221,6 +225,30 @@ it("the gateway calls its identity provider and local model servers through the 
     }, "the identity provider is known");
     expect(begun.url).toContain(provider.issuer);
     expect(via.asked).toContain(`CONNECT ${new URL(provider.issuer).host}`);
+    const before = via.asked.length;
+    const remote = { HTTP_PROXY: via.url, TOLLGATE_ADMIN_TOKEN: adminToken };
+    const command = ["keys", "create", "--name", "direct", "--url", gateway.url, "--json"];
+    const created = await tollgateHere(command, remote);
+    expect(created.stderr).toBe("");
+    const { key } = JSON.parse(created.stdout) as { key: string };
+    const send = async (path: string, body?: object) => {
+      const answer = await fetch(gateway.url + path, {
+        method: body === undefined ? "GET" : "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as { id: string; object?: string; status?: string };
+    };
+    const messages = [{ role: "user", content: "Hi" }];
+    const answered = await send("/v1/chat/completions", { model: "sandbox/chat", messages });
+    expect(answered).toHaveProperty("object", "chat.completion");
+    // This vendor has tasks, and names its results by address.
+    const { id } = await send("/v1/tasks", { model: "sandbox/image-model-c", prompt: "A boat" });
+    await eventually(
+      async () => (await send(`/v1/tasks/${id}`)).status === "succeeded",
+      "the image of the sandbox",
+    );
+    expect(via.asked.slice(before)).toEqual([]);
   } finally {
     await gateway.stop();
     await provider.close();

@@ -87,10 +87,10 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
     for (let call = 0; call < 3; call += 1)
       expect(await calls[kind]()).toMatchObject({ status: 200, body: `hi ${host}` });
     expect(via.asked).toEqual([`CONNECT ${host}`]);
-    expect(upstream.connections()).toBe(1);
+    expect([via.connections(), upstream.connections()]).toEqual([1, 1]);
   });
 
-  it("reaches an http upstream in absolute form, and does not pass on the proxy's password", async () => {
+  it("reaches an http upstream in absolute form over one connection, and does not pass on the proxy's password", async () => {
     const seen: unknown[] = [];
     const upstream = await serve((request, response) => {
       seen.push(request.headers["proxy-authorization"]);
@@ -103,6 +103,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
       expect(await calls[kind]()).toMatchObject({ status: 200, body: `hi ${host}` });
     const method = kind === "text" ? "POST" : "GET";
     expect(via.asked).toEqual(Array(3).fill(`${method} ${upstream.url}/v1/x`));
+    expect(via.connections()).toBe(1);
     expect(seen).toEqual([undefined, undefined, undefined]);
   });
 

@@ -20,6 +20,8 @@ export interface TestProxy {
   /** The proxy's URL, with its user. */
   readonly url: string;
   readonly port: number;
+  /** How many connections clients have opened. */
+  connections(): number;
   /** `CONNECT host:port` or `POST http://host/path`, in order. */
   readonly asked: string[];
   /** The headers of each request. */
@@ -84,11 +86,14 @@ export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy>
     socket.on("close", () => onward.destroy());
     onward.on("close", () => socket.destroy());
   });
+  let connections = 0;
+  server.on("connection", () => (connections += 1));
   const port = await listenOnLoopback(server);
   const at = `127.0.0.1:${port}`;
   return {
     url: `${certificate ? "https" : "http"}://${user === undefined ? "" : `${user}@`}${at}`,
     port,
+    connections: () => connections,
     asked,
     headers,
     async close() {
