@@ -84,12 +84,11 @@ export class RateBatcher {
     this.settleLater();
   }
 
-  /** Returns the next meters to send, sorted by key: all gateways lock them in this order. */
+  /** Returns the meters that wait the longest, sorted by key: all gateways lock them in this order. */
   private collect(): Meter[] {
-    const next = [...this.pending].sort(([, one], [, other]) =>
-      one < other ? -1 : Number(one > other),
-    );
-    return next.slice(0, requestsMax).map(([meter]) => {
+    const next = [...this.pending].slice(0, requestsMax);
+    next.sort(([, one], [, other]) => (one < other ? -1 : Number(one > other)));
+    return next.map(([meter]) => {
       this.pending.delete(meter);
       return meter;
     });

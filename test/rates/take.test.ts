@@ -56,7 +56,7 @@ describeDatabase("a limit of requests or tokens", (open) => {
     expect((await sendOne(send, ask(1))).granted).toBe(0);
   });
 
-  it("LIM-17: returned units are free again, except after their minute; use beyond the taken units counts from now on", async () => {
+  it("LIM-17: returned units are free again, never more than were taken, nor after their minute; use beyond the taken units counts from now on", async () => {
     const database = await open();
     const send = grantSender(database, "g", 60_000);
     const ask = newLimit(10, "tokens");
@@ -70,6 +70,11 @@ describeDatabase("a limit of requests or tokens", (open) => {
     // The first second has left the window. A return for it now has no effect.
     await setClock(database, 65_000);
     expect((await sendOne(send, ask(0, { corrections: [{ step, amount: -6 }] }))).total).toBe(7);
+    // More than was ever taken.
+    const latest = await sendOne(send, ask(0));
+    const corrections = [{ step: latest.step, amount: -60 }];
+    expect((await sendOne(send, ask(0, { corrections }))).total).toBe(0);
+    expect((await sendOne(send, ask(20))).granted).toBe(10);
   });
 
   it("LIM-17: after a lost answer, reported use counts twice for a minute, and returned units only once", async () => {
