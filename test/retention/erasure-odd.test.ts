@@ -312,7 +312,7 @@ describe("a person", () => {
 });
 
 describe("erasing end users while calls go on and sums are folded", () => {
-  it("leaves every call once in the sums of end users, which equal the total sums", async () => {
+  it("leaves every call once in the sums of end users, which equal the total sums and the ledger", async () => {
     const busy = await startAdminGateway({
       sandbox: "on",
       config: "tags: { usage: [end_user] }\n",
@@ -358,6 +358,11 @@ describe("erasing end users while calls go on and sums are folded", () => {
         [],
       );
       expect(await sums()).toEqual([{ requests: BigInt(calls), cost: charged!.cost }]);
+      const [ledger] = await busy.database.query<{ cost: bigint }>(
+        "select sum(amount_nano)::bigint as cost from ledger_entries where kind = 'charge'",
+        [],
+      );
+      expect(ledger).toEqual(charged);
       const named = await busy.database.query(
         "select value from usage_tags where value = any($1) union all select end_user from requests where end_user = any($1)",
         [users],

@@ -21,6 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
+/** The token of the end user's first erasure. */
+let token = "";
+
 const sumOf = async (sql: string): Promise<unknown> => (await gateway.database.query(sql, []))[0];
 /** The money and its sums, without names. */
 const ledgerAndSums = async () => ({
@@ -118,7 +121,7 @@ describe("an end user", () => {
     expect(await ledgerAndSums()).toEqual(before);
     expect(await gateway.database.transaction((tx) => differencesIn(tx))).toEqual([]);
     // The calls of one person still belong together.
-    const { token } = answer.json;
+    ({ token } = answer.json);
     const usage = await gateway.admin(
       "GET",
       "/usage?granularity=total&group_by=tag:end_user&from=2026-01-01T00:00:00Z",
@@ -129,7 +132,7 @@ describe("an end user", () => {
     expect(listed.json.data[0].tags?.login ?? token).toBe(token);
   });
 
-  it("loses the task and its file, and the audit log records the erasure without the end user's id", async () => {
+  it("loses the task and its file, and the audit log names the token instead of the end user", async () => {
     expect((await gateway.admin("GET", "/tasks?limit=100")).json.data).toHaveLength(1);
     const [row] = await gateway.database.query(
       "select count(*)::integer as n from files where expires_at > now()",
@@ -137,11 +140,13 @@ describe("an end user", () => {
     );
     expect(row).toEqual({ n: 1 });
     const { json } = await gateway.admin("GET", "/audit?action=personal_data.erase");
-    expect(json.data).toMatchObject([{ subject: { type: "end_user" }, after: { requests: 4 } }]);
+    expect(json.data).toMatchObject([
+      { subject: { type: "end_user", id: token }, after: { requests: 4 } },
+    ]);
     expect(JSON.stringify(json)).not.toContain(erasedUser);
   });
 
-  it("appears again after a later call, and is erased again by the command line", async () => {
+  it("appears again after a later call, and is erased again by the command line; rows under both tokens stay apart", async () => {
     await call(erasedUser, "Here I am again");
     await expect.poll(() => tablesWith(erasedUser)).toContain("requests");
     const environment = { TOLLGATE_ADMIN_TOKEN: adminToken };
@@ -153,10 +158,22 @@ describe("an end user", () => {
     const dry = await tollgateHere([...command, "--dry-run"], environment);
     expect(dry.stdout).toMatch(/^would be erased: requests: 1/);
     const done = await tollgateHere([...command, "--yes"], environment);
-    expect(done.stdout).toMatch(
-      /^erased: requests: 1.*\nin their place stands erased_\w+\nnot reached: backups/,
-    );
+    const [, second] =
+      /^erased: requests: 1.*\nin their place stands (erased_\w+)\nnot reached: backups/.exec(
+        done.stdout,
+      )!;
     expect(await tablesWith(erasedUser)).toEqual([]);
+    expect(second).not.toBe(token);
+    await foldUsage(gateway.database, undefined, ["end_user", "team"]);
+    for (const [name, calls] of [
+      [token, 4],
+      [second, 1],
+    ]) {
+      const listed = await gateway.admin("GET", `/requests?end_user=${name}&limit=100`);
+      expect(listed.json.data).toHaveLength(Number(calls));
+      const sums = `select sum(requests)::int as n from usage_tags where name = 'end_user' and not of_member`;
+      expect(await sumOf(`${sums} and value = '${name}'`)).toEqual({ n: calls });
+    }
   });
 
   it("an interrupted erasure continues from its own `continue` value, and refuses any other", async () => {

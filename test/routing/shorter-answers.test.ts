@@ -104,6 +104,17 @@ describe.each(protocols)("$name", (protocol) => {
     expect(at(second.requests[0]!.body, ...limitPaths[protocol.name])).toBe(3_000);
   });
 
+  it("no limit is filled in for the fallback if the caller sent none", async () => {
+    const id = `large/${protocol.name}`;
+    const body = protocol.body(id, false);
+    const answer = await ask(protocol, id, body);
+    expect(await answer.json()).not.toHaveProperty("gw");
+    const [outer] = limitPaths[protocol.name] as [string];
+    // Messages requires a limit, so the body has one.
+    expect(outer in body).toBe(protocol === messages);
+    expect(second.requests[0]!.body[outer]).toBe((body as Record<string, unknown>)[outer]);
+  });
+
   it("a limit above the model's own maximum is forwarded unchanged", async () => {
     first.answer(answering);
     const id = `large/${protocol.name}`;

@@ -20,6 +20,27 @@ function catalogOf(offers: Readonly<Record<string, string>>): Catalog {
   return catalogIn([...text, ...limits, ...rows].join("\n"));
 }
 
+/** The same uniform random numbers each time. */
+function uniform(): () => number {
+  let state = 1;
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+}
+
+/** The providers of one call, in the order in which they are tried. */
+const providersOf = (
+  catalog: Catalog,
+  random: () => number,
+  { text = "acme/talk", session }: { text?: string; session?: string | undefined } = {},
+): string[] =>
+  plan({
+    catalog,
+    entryPoint: "chat_completions",
+    parsed: parseModelId(text),
+    scope: openScope,
+    affinity: session,
+    random,
+  }).offers.map(({ provider }) => provider);
+
 /** How often each provider comes first in 20,000 calls with uniform random numbers. */
 function shares(
   catalog: Catalog,
@@ -27,19 +48,10 @@ function shares(
   session: (call: number) => string | undefined = () => undefined,
 ): Record<string, number> {
   const counts: Record<string, number> = {};
-  let state = 1;
-  const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
+  const random = uniform();
   const calls = 20_000;
   for (let call = 0; call < calls; call += 1) {
-    const { offers } = plan({
-      catalog,
-      entryPoint: "chat_completions",
-      parsed: parseModelId(text),
-      scope: openScope,
-      affinity: session(call),
-      random,
-    });
-    const { provider } = offers[0]!;
+    const provider = providersOf(catalog, random, { text, session: session(call) })[0]!;
     counts[provider] = (counts[provider] ?? 0) + 1 / calls;
   }
   return counts;
@@ -62,9 +74,14 @@ describe("weights", () => {
     expect(found["b"]).toBeCloseTo(0.75, 1);
   });
 
-  it("keep an offer from being tried first if set to 0", () => {
-    const catalog = catalogOf({ a: chat(", weight: 1"), b: chat(", weight: 0") });
-    expect(shares(catalog)).toEqual({ a: expect.closeTo(1) as number });
+  it("of 0 let an offer be tried only after all others have failed", () => {
+    const weightless = chat(", weight: 0");
+    const catalog = catalogOf({ a: chat(", weight: 1"), b: weightless, c: chat(", weight: 1") });
+    const orders = new Set<string>();
+    const random = uniform();
+    for (let call = 0; call < 100; call += 1) orders.add(providersOf(catalog, random).join(" "));
+    expect([...orders].sort()).toEqual(["a c b", "c a b"]);
+    expect(providersOf(catalogOf({ a: weightless }), () => 0)).toEqual(["a"]);
   });
 
   const sessions = (call: number): string => `session ${call % 4_000}`;

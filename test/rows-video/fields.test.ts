@@ -32,10 +32,13 @@ describe("the request for a video", () => {
     expect((await bench.send("POST", "/v1/tasks", { body: image })).status).toBe(202);
   });
 
-  it("VID-02: the model is required, and the price is the model's own", async () => {
+  it("VID-02: the model is required, and price and limits are the model's own", async () => {
     expect(await refused({ prompt: "A boat" })).toEqual({ status: 400, param: "model" });
     expect((await done({ ...boat, resolution: "720p" })).cost).toBe("0.07");
     expect((await done({ ...boat, ...second, resolution: "720p" })).cost).toBe("0.14");
+    const sharp = { resolution: "1080p" };
+    expect(await refused({ ...boat, ...sharp })).toEqual({ status: 400, param: "resolution" });
+    expect(await sent({ ...boat, ...second, ...sharp })).toMatchObject(sharp);
   });
 
   it("VID-03 VID-04: the prompt may be left out only if there is input material", async () => {

@@ -281,6 +281,17 @@ describe("the format of errors", () => {
     }
   });
 
+  it.each([
+    ["chat", { error: { message: "no", type: "odd", param: "x", code: "own", more: [1] }, id: 7 }],
+    ["responses", { error: { message: "no", type: "odd", param: null, code: null, more: [1] } }],
+    ["messages", { type: "error", error: { type: "odd_error", message: "no" }, request_id: "r" }],
+    ["generate_content", { error: { code: 400, message: "no", status: "ODD", details: [{}] } }],
+  ])("ERR-01: a refusal in the format of %s reaches its caller unchanged", async (name, body) => {
+    world.answer(json(body, 400));
+    const answer = await world.call(protocols.find((one) => one.name === name)!);
+    expect([answer.status, await answer.json()]).toEqual([400, body]);
+  });
+
   it("ERR-01: a generateContent upstream's refusal in another format gets the HTTP status as its code, and a status word", async () => {
     const message = "no such level";
     const inOpenAiStyle = { message, type: "invalid_request_error", param: null, code: "bad" };

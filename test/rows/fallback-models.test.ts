@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json } from "../support/recorder.ts";
 import { errorCode } from "./endpoints.ts";
-import { chat, messages, protocols } from "./protocols.ts";
+import { chat, protocols } from "./protocols.ts";
 import {
   answering,
   costAtFirstNano,
@@ -33,7 +33,9 @@ beforeAll(async () => {
         providers: ["second"],
         extra: "parameters: { temperature: { max: 1 }, seed: false }",
       }),
-      modelRow("other/messages", messages, { providers: ["second"] }),
+      ...protocols.map((protocol) =>
+        modelRow(`other/${protocol.name}`, protocol, { providers: ["second"] }),
+      ),
     ].join("\n"),
   });
 });
@@ -112,16 +114,18 @@ describe("fallbacks of a request", () => {
     expect(await response.json()).not.toHaveProperty("gw");
   });
 
-  it("are read from a header, and replace the model's own fallbacks", async () => {
-    const headers = { "x-gw-fallback-models": " other/messages , cheap/messages" };
-    const response = await world.call(messages, { model: "cheap/messages", headers });
-    expect((await rowOf(response)).model).toBe("other/messages");
-    const none = await world.call(messages, {
-      model: "cheap/messages",
-      headers: { "x-gw-fallback-models": "," },
-    });
-    expect(none.status).toBe(503);
-  });
+  it.each(protocols)(
+    "are read from a header for $name, and replace the model's own fallbacks",
+    async (protocol) => {
+      const model = `cheap/${protocol.name}`;
+      const headers = { "x-gw-fallback-models": ` other/${protocol.name} , ${model}` };
+      const response = await world.call(protocol, { model, headers });
+      expect(response.status).toBe(200);
+      expect((await rowOf(response)).model).toBe(`other/${protocol.name}`);
+      const none = await world.call(protocol, { model, headers: { "x-gw-fallback-models": "," } });
+      expect(none.status).toBe(503);
+    },
+  );
 
   it("are refused if the key may not call them, or if they do not exist", async () => {
     const { key } = await world.makeKey({ modelAllowlist: ["alone/chat", "dear/chat"] });

@@ -66,18 +66,22 @@ describe("tags and end users in headers", () => {
     ["an end user that is no UTF-8", { "x-gw-end-user": "\xe4" }],
   ];
   it.each(eachProtocol)(
-    "are refused in the caller's protocol if invalid, with the name of the header (%s)",
+    "are refused in the caller's protocol if invalid, with the name of the header and the fix, and cost nothing (%s)",
     async (_name, protocol) => {
+      const ledger = () => world.gateway.database.query("select entry from ledger_entries");
+      const before = await ledger();
       for (const [what, headers] of bad) {
         const answer = await world.call(protocol, { headers });
         const { error } = (await answer.json()) as { error: { message: string } };
         const { status } = answer;
-        const message = expect.stringContaining(
-          `The header ${Object.keys(headers)[0]!}`,
+        const message = expect.stringMatching(
+          `^The header ${Object.keys(headers)[0]!} .*(such as \\{"team":"search"\\}|send an id or a hash)`,
         ) as unknown;
         expect({ what, status, message: error.message }).toEqual({ what, status: 400, message });
       }
       expect(upstreamRequests()).toEqual([]);
+      expect(await ledger()).toEqual(before);
+      expect(await world.gateway.database.query("select id from ledger_holds")).toEqual([]);
       expect(({} as { polluted?: string }).polluted).toBeUndefined();
     },
   );
