@@ -95,7 +95,7 @@ describe("chat completions", () => {
     });
   });
 
-  it("streams parallel calls by index, with the id only in the first chunk", async () => {
+  it("streams parallel calls by index, with id and name only in the first chunk", async () => {
     const calls = [
       { name: "weather", arguments: { city: "Rome" } },
       { name: "weather", arguments: { city: "Oslo" } },
@@ -108,6 +108,8 @@ describe("chat completions", () => {
         JSON.stringify(call.arguments),
       );
       expect(own.map((piece) => piece.id !== undefined)).toEqual([true, false, false]);
+      const names = own.map((piece) => piece.function!.name);
+      expect(names).toEqual([call.name, undefined, undefined]);
     }
   });
 

@@ -45,7 +45,7 @@ describe("messages", () => {
     expect(entry!.body).toMatchObject({ system: "Be brief." });
   });
 
-  it("streams blocks one after another", async () => {
+  it("streams blocks one after another, with cumulative usage at the end", async () => {
     const script = { reasoning: "hm", reply: "Hi", tool_calls: [{ name: "weather" }] };
     const events = await eventsOf({ ...ask(scripted(script)), tools });
     expect(events.map((event) => ("index" in event ? `${event.type} ${event.index}` : event.type)))
@@ -65,7 +65,14 @@ describe("messages", () => {
         "message_delta",
         "message_stop",
       ]);
-    expect(events.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use" } });
+    const whole = await client().messages.create({ ...ask(scripted(script)), tools });
+    const { input_tokens: input, output_tokens: output } = whole.usage;
+    expect(output).toBeGreaterThan(1);
+    expect(events[0]).toMatchObject({ message: { usage: { input_tokens: input } } });
+    expect(events.at(-2)).toMatchObject({
+      delta: { stop_reason: "tool_use" },
+      usage: { input_tokens: input, output_tokens: output },
+    });
   });
 
   it("writes frames with an event line each, a ping among them, and no [DONE]", async () => {

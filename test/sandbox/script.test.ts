@@ -70,16 +70,18 @@ describe.each(endpoints)("script at $name", (endpoint) => {
     await expect(whole.text()).rejects.toThrow("terminated");
   });
 
-  it("end_after_chunks: the stream closes normally after n chunks", async () => {
+  it("end_after_chunks: the stream closes normally after n chunks, without the end marker", async () => {
     const { events, broken } = await stream({ ...abc, end_after_chunks: 2 });
     expect(broken).toBe(false);
     expect(textOf(endpoint, events)).toBe("ab");
+    expect(events.join("\n")).not.toContain(endpoint.endMarker);
   });
 
   it("no_end_marker: the stream lacks only its last event", async () => {
     const { events } = await stream({ ...abc, no_end_marker: true });
     expect(textOf(endpoint, events)).toBe("abcdef");
     expect(events.at(-1)).not.toContain(endpoint.endMarker);
+    expect((await stream(abc)).events.at(-1)).toContain(endpoint.endMarker);
   });
 
   it("stream_error: the stream has the vendor's error event and no end marker", async () => {

@@ -1,6 +1,7 @@
 /** The video vendors: a task's states in each vendor's words, and its file. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { eventually, patienceMs } from "../support/patience.ts";
 import { ask, finish, readMp4, submit, videoVendors } from "./media.ts";
 import { scripted, useSandbox } from "./support.ts";
 
@@ -160,7 +161,7 @@ describe("the particulars of each video vendor", () => {
     expect(track).toMatchObject({ width: 322, height: 200 });
   });
 
-  it("dashscope: a pending task can be canceled once, and unknown ids are UNKNOWN", async () => {
+  it("dashscope: only a pending task can be canceled, unknown ids are UNKNOWN, and times are Beijing's", async () => {
     const cancel = (id: string) =>
       ask(`${sandbox.url}${dashscope.pollPath(id)}/cancel`, { method: "POST" });
     const slow = { url: sandbox.url, vendor: dashscope, prompt: scripted({ task_seconds: 60 }) };
@@ -168,7 +169,22 @@ describe("the particulars of each video vendor", () => {
     expect((await cancel(id)).json).toEqual({ request_id: expect.any(String) });
     const canceled = await ask(sandbox.url + dashscope.pollPath(id));
     expect(dashscope.state(canceled)).toBe("CANCELED");
-    expect(canceled.json?.["output"]?.["submit_time"]).toMatch(/^\d{4}(-\d\d){2} (\d\d:){2}\d\d\./);
+    const submitted = String(canceled.json?.["output"]?.["submit_time"]);
+    expect(submitted).toMatch(/^\d{4}(-\d\d){2} (\d\d:){2}\d\d\.\d{3}$/);
+    const agoMs = Date.now() - Date.parse(`${submitted.replace(" ", "T")}+08:00`);
+    expect(agoMs).toBeGreaterThanOrEqual(0);
+    expect(agoMs).toBeLessThan(patienceMs);
+    for (const [state, seconds] of [
+      ["RUNNING", 2],
+      ["SUCCEEDED", 0],
+    ] as const) {
+      const prompt = scripted({ task_seconds: seconds });
+      const other = dashscope.id(await submit({ ...slow, prompt }));
+      const poll = () => ask(sandbox.url + dashscope.pollPath(other));
+      await eventually(async () => dashscope.state(await poll()) === state, state);
+      const refused = await cancel(other);
+      expect([refused.status, refused.json?.["code"]]).toEqual([400, "UnsupportedOperation"]);
+    }
     const again = await cancel(id);
     expect([again.status, again.json?.["code"]]).toEqual([400, "UnsupportedOperation"]);
     const unknown = await ask(sandbox.url + dashscope.pollPath("no-such"));
