@@ -1,7 +1,14 @@
 /** Every model of the list of a vendor that has a preset, and every parameter of every protocol. docs/models.md; MODELS-07, ERR-12. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { environmentCatalog, type Model, type TextModel } from "../../src/catalog/index.ts";
+import {
+  environmentCatalog,
+  listedModels,
+  shippedList,
+  vendorRows,
+  type Model,
+  type TextModel,
+} from "../../src/catalog/index.ts";
 import { presetsIn } from "../../src/catalog/presets.ts";
 import { protocolNames } from "../../src/protocols/index.ts";
 import { inForm } from "../support/long.ts";
@@ -15,8 +22,13 @@ const isText = (model: Model): model is TextModel => model.kind === "text";
 const models = [...environmentCatalog(environment).models.values()].filter(isText);
 
 describe("the models of the public list", () => {
-  it("are more than 3,000", () => {
+  it("are more than 3,000, of every vendor for which the list has prices", () => {
     expect(models.length).toBeGreaterThan(3_000);
+    const vendors = new Set(vendorRows().map(({ id }) => id));
+    const priced = listedModels(shippedList(), vendors).filter(({ price }) => price !== undefined);
+    const served = new Set(models.flatMap(({ offers }) => offers.map(({ provider }) => provider)));
+    expect(served.size).toBeGreaterThan(100);
+    expect(priced.filter(({ vendor }) => !served.has(vendor))).toEqual([]);
   });
 
   it.each(protocolNames)(
