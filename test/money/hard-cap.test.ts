@@ -59,6 +59,7 @@ describeGateways(`a key that may spend ${callers / 1_000} dollars`, { config }, 
     const total = await spent();
     expect([...statuses.keys()].sort((one, other) => one - other)).toEqual([200, 402]);
     expect(total).toBeLessThanOrEqual(capNano);
+    expect(highest).toBeGreaterThan(0n);
     expect(highest).toBeLessThanOrEqual(capNano);
     // At most a tenth of the cap is left over.
     expect(total).toBeGreaterThan((capNano * 9n) / 10n);
