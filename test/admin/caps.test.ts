@@ -225,6 +225,8 @@ describe("spend caps", () => {
         param,
       });
     }
+    const before = world.must(await world.mem.call("GET", `/keys/${id}`)).spend_caps;
+    expect(before).toMatchObject({ total: "1", daily: null, hard: false });
     const caps = {
       total: "0.123456789",
       daily: "0",

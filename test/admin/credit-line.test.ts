@@ -72,6 +72,14 @@ describe("a credit line", () => {
         "insufficient_permissions",
       ]);
     expect(world.must(await world.ann.call("GET", path)).credit_line).toBe("0");
+    const own = { name: "on account", credit_line: "5" };
+    const { organizationId } = world.home;
+    for (const person of [world.ann, world.mem])
+      for (const body of [own, { ...own, organization_id: organizationId }])
+        expect(codeOf(await person.call("POST", "/workspaces", body))).toEqual([
+          403,
+          "insufficient_permissions",
+        ]);
     const made = await world.root.call("POST", "/workspaces", {
       name: "on account",
       credit_line: "unlimited",
