@@ -64,6 +64,7 @@ async function checkLedger(
     "select reference, amount_nano from ledger_entries where kind = 'charge'",
   );
   const charges = new Map(rows.map((row) => [row.reference, row.amount_nano]));
+  expect(rows).toHaveLength(charges.size);
   const wrong = [...acknowledgedPosts].filter(([id, amount]) => charges.get(id) !== amount);
   expect(wrong).toEqual([]);
   expect(acknowledgedPosts.size).toBeGreaterThan(60);

@@ -99,7 +99,8 @@ describeDatabase("a credit line", (open) => {
     const database = await open();
     const ledger = await setUp(database);
     await setLine(database, null);
-    expect(await new OpenCalls(ledger).begin(text("a", 10n ** 15n))).toBe("reserved");
+    const calls = new OpenCalls(ledger);
+    expect(await calls.begin(text("a", 10n ** 15n))).toBe("reserved");
     expect(await reserveOne(database, task("t", 10n ** 15n))).toBe("reserved");
     await setCap(database, {
       layer: "workspace",
@@ -110,6 +111,8 @@ describeDatabase("a credit line", (open) => {
       hard: true,
     });
     expect(await reserveOne(database, task("u", 4n * 10n ** 15n))).toMatch(/^workspace daily /);
+    expect(await calls.begin(text("b", 4n * 10n ** 15n))).toBe("cap_reached");
+    expect(await calls.begin(text("c", 2n * 10n ** 15n))).toBe("reserved");
     await ledger.close();
   });
 

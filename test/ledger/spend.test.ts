@@ -102,6 +102,7 @@ describeDatabase("`spend` around a call's work", (open) => {
     );
     const entries = await entriesOf(database);
     expect(entries).toHaveLength(1_000);
+    expect(new Set(entries.map(({ reference }) => reference)).size).toBe(1_000);
     expect(entries.filter(({ kind }) => kind === "void")).toHaveLength(400);
     await ledger.close();
     expect(await ledger.balance("w")).toMatchObject({ heldNano: 0n, chargedNano: charged });

@@ -56,6 +56,7 @@ it("a vendor that answers with the result: the task fails with artifact_unavaila
   rmSync(files());
   mkdirSync(files());
   await booksOf(bench.database).expectClean();
+  expect(await booksOf(bench.database).charges()).toEqual([]);
 });
 
 it("a vendor that keeps the result: the task succeeds once it can be stored, and is charged once", async () => {
@@ -72,4 +73,7 @@ it("a vendor that keeps the result: the task succeeds once it can be stored, and
     cost: "1",
   });
   await booksOf(bench.database).expectClean();
+  expect(await booksOf(bench.database).charges()).toMatchObject([
+    { reference: id, amount_nano: 1_000_000_000n },
+  ]);
 });
