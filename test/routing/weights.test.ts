@@ -74,7 +74,7 @@ describe("weights", () => {
     expect(found["b"]).toBeCloseTo(0.75, 1);
   });
 
-  it("of 0 let an offer be tried only after all others have failed", () => {
+  it("let an offer of weight 0 be tried only after all others have failed", () => {
     const weightless = chat(", weight: 0");
     const catalog = catalogOf({ a: chat(", weight: 1"), b: weightless, c: chat(", weight: 1") });
     const orders = new Set<string>();

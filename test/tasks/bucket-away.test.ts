@@ -107,9 +107,15 @@ async function createBothResults(
   return [drawn, filmed];
 }
 
-async function expectClean(): Promise<void> {
+/** Expects a clean ledger with these charges of tasks, and no others of them. */
+async function expectCharged(charged: Readonly<Record<string, bigint>>): Promise<void> {
   const database = await openDatabase({ url: environment["DATABASE_URL"]!, log: silentLog });
   await booksOf(database).expectClean();
+  const rows = (await booksOf(database).charges()).filter(({ reference }) => reference in charged);
+  const amounts = rows.map(({ reference, amount_nano }) => [reference, amount_nano] as const);
+  const expected = Object.entries(charged).filter(([, amount]) => amount > 0n);
+  expect(amounts).toHaveLength(expected.length);
+  expect(Object.fromEntries(amounts)).toEqual(Object.fromEntries(expected));
   await database.close();
 }
 
@@ -132,7 +138,7 @@ it("STORE-01: two tasks whose results the bucket could not store succeed once it
     expect((await fetch(url)).status).toBe(200);
   }
   await gateway.end();
-  await expectClean();
+  await expectCharged({ [tasks[0]]: 10_000_000n, [tasks[1]]: 100_000_000n });
 });
 
 it("T81 STORE-01: after a kill, a result at the vendor is fetched; one that only the gateway had fails its task, unbilled", async () => {
@@ -150,5 +156,5 @@ it("T81 STORE-01: after a kill, a result at the vendor is fetched; one that only
   expect((await read(second, key, tasks[0])).error?.code).toBe("submission_uncertain");
   expect([painter.requests.length, videos.submitted.get("boat")]).toEqual([1, 1]);
   await second.end();
-  await expectClean();
+  await expectCharged({ [tasks[0]]: 0n, [tasks[1]]: 100_000_000n });
 });
