@@ -98,7 +98,7 @@ it("from any page one click leads to a failing provider's cause, one more pauses
   const affected = page.getByRole("table", { name: "Affected models" });
   await affected.getByRole("row", { name: "acme/both zeta" }).waitFor();
   await affected.getByRole("row", { name: "acme/single no provider: its calls fail" }).waitFor();
-  await page.getByText(/ without an answer \(100 %\), on all gateways\./).waitFor();
+  await page.getByText(/ failed \(100 %\), on all gateways\./).waitFor();
   const errors = page.getByRole("table", { name: "Errors of the last hour" });
   // Message of the vendor are text, whatever they look like.
   await errors.getByText(`Down for today ${markup}`).waitFor();
