@@ -54,6 +54,8 @@ interface StreamState {
   /** Number of characters sent, and the offset of each text block in them. */
   length: number;
   readonly offsets: Map<BlockId, number>;
+  /** The citations so far. They are sent together before the end, as OpenAI does: its SDK keeps only the last delta's list. */
+  readonly annotations: JsonObject[];
   /** True once any reasoning was sent, and true if the open block has sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
@@ -80,6 +82,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     paragraphs: new Paragraphs(),
     length: 0,
     offsets: new Map(),
+    annotations: [],
     hasReasoning: false,
     isReasoning: false,
     ended: false,
@@ -136,9 +139,12 @@ function takeText(state: StreamState, event: TextEvent): SseEvent[] {
 /** Offsets of annotations count the characters of the whole answer. */
 function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent[] {
   const offset = state.offsets.get(block) ?? state.length;
-  const annotations = encodeAnnotation(citation, offset, state.length - offset);
-  return annotations.length > 0 ? [delta(state, { annotations })] : [];
+  state.annotations.push(...encodeAnnotation(citation, offset, state.length - offset));
+  return [];
 }
+
+const citations = (state: StreamState): SseEvent[] =>
+  state.annotations.length > 0 ? [delta(state, { annotations: state.annotations })] : [];
 
 /** A separate message becomes a separate paragraph, as in a whole answer. */
 function addText(state: StreamState, block: BlockId, text: string): SseEvent[] {
@@ -222,14 +228,15 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
     finish_reason: reason,
     ...member("stop_reason", stopReason),
   };
-  const frames = [chunk(state, [last])];
+  const frames = [...citations(state), chunk(state, [last])];
   if (state.wantsUsage && state.usage) frames.push(chunk(state, [], writeUsage(state.usage)));
   return [...frames, { data: "[DONE]" }];
 }
 
 function breakOff(state: StreamState, error: WireError): SseEvent[] {
   state.ended = true;
-  return [{ data: JSON.stringify(errorChunk(state.fields, streamError(error))) }];
+  const broken = { data: JSON.stringify(errorChunk(state.fields, streamError(error))) };
+  return [...citations(state), broken];
 }
 
 function endStream(state: StreamState, why: EndReason): SseEvent[] {

@@ -84,6 +84,36 @@ describe("the writer of chat streams", () => {
     expect(frames.some(({ data }) => data.includes("usage"))).toBe(false);
   });
 
+  it("CONV-702: writes all citations in one delta after the text, because OpenAI's SDK keeps only the last list", () => {
+    const cite = (url: string, start: number): CanonicalEvent => ({
+      type: "citation",
+      block: "t",
+      citation: { url, title: url, start, end: start + 1 },
+    });
+    const cited: CanonicalEvent[] = [
+      ...blocks.slice(0, 6),
+      cite("https://a.example/", 0),
+      cite("https://b.example/", 1),
+      ...blocks.slice(6, -2),
+      { type: "finish", finish: { reason: "tool_calls" } },
+    ];
+    const frames = dataOf(encodeEvents(chatCodec, cited, contextFor({})));
+    const deltas = frames.flatMap((frame) =>
+      typeof frame === "string"
+        ? []
+        : (frame["choices"] as { delta: JsonObject }[]).map(({ delta }) => delta),
+    );
+    const lists = deltas.filter((one) => "annotations" in one);
+    const page = (url: string, index: number) => ({
+      type: "url_citation",
+      url_citation: { url, title: url, start_index: index, end_index: index + 1 },
+    });
+    expect(lists).toEqual([
+      { annotations: [page("https://a.example/", 0), page("https://b.example/", 1)] },
+    ]);
+    expect(deltas.indexOf(lists[0]!)).toBe(deltas.length - 2);
+  });
+
   it("T16: ends a broken stream with an error chunk and no end marker", () => {
     const broken: CanonicalEvent[] = [...blocks.slice(0, 3), { type: "error", message: "gone" }];
     for (const frames of [
