@@ -1,9 +1,10 @@
 /**
  * A conversation that changes its model. Reasoning converted from another protocol goes back on a direct route to a vendor that
- * only accepts its own. CONV-219, RESP-27.
+ * only accepts its own. CONV-219, RESP-27; trap T39.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
+import { routeOf } from "./route.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 type Body = Record<string, unknown>;
@@ -78,6 +79,67 @@ describe("a messages conversation", () => {
     const answer = await whole("/v1/messages", { ...own, messages });
     expect(droppedIn(answer)).toBeUndefined();
     expect((await lastSent("anthropic"))["messages"]).toEqual(messages);
+  });
+});
+
+const settings = {
+  max_tokens: 4000,
+  tools: [{ name: "look", input_schema: { type: "object", properties: {} } }],
+  thinking: { type: "enabled", budget_tokens: 1024 },
+  context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
+};
+
+describe("a tool loop of a messages conversation that another vendor began", () => {
+  it("T39: continues without thinking until the user's next question, which is reported", async () => {
+    const calling = { reasoning: "Hm.", tool_calls: [{ name: "look", arguments: {} }] };
+    const messages: Body[] = [
+      { role: "user", content: `And now?\n#sandbox ${JSON.stringify(calling)}` },
+    ];
+    const ask = (model: string) => whole("/v1/messages", { ...settings, model, messages });
+    const { content } = await ask("sandbox/chat");
+    const [, call] = content as [Body, Body];
+    expect(content).toMatchObject([{ signature: "gw_unsigned" }, { type: "tool_use" }]);
+    const result = { type: "tool_result", tool_use_id: call["id"], content: "there" };
+    messages.push({ role: "assistant", content }, { role: "user", content: [result] });
+    const answer = await ask("sandbox/messages");
+    const lost = ["thinking", "context_management", "messages.content.thinking"];
+    expect(droppedIn(answer)).toEqual(lost);
+    const sent = await lastSent("anthropic");
+    expect([sent["thinking"], sent["context_management"]]).toEqual([undefined, undefined]);
+    messages.push({ role: "assistant", content: "It is there." }, second);
+    await ask("sandbox/messages");
+    const { thinking, context_management } = settings;
+    expect(await lastSent("anthropic")).toMatchObject({ thinking, context_management });
+  });
+
+  const loop = (id: string, before: Body[] = []): Body[] => [
+    first,
+    { role: "assistant", content: [...before, { type: "tool_use", id, name: "look", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "there" }] },
+    second,
+  ];
+  const thinkingAt = (upstreamModel: string, messages: readonly Body[]): unknown => {
+    const body = { ...settings, model: "acme/x", messages: [...messages] };
+    return routeOf("messages", "messages", body, { upstreamModel }).body["thinking"];
+  };
+  const signed = { type: "thinking", thinking: "Hm.", signature: "Eq" };
+  const claude = "claude-haiku-4-5";
+
+  it.each([
+    ["the vendor has not thought", loop("call_1")],
+    ["Claude has continued it", [...loop("call_1"), ...loop("toolu_01A").slice(1)]],
+  ])("T39: continues without thinking at Claude if %s", (_what, messages) => {
+    expect(thinkingAt(claude, messages)).toBeUndefined();
+  });
+
+  it.each([
+    ["the call is Claude's own", claude, loop("toolu_01A")],
+    ["the call is Bedrock's own", claude, loop("tooluse_Ab")],
+    ["it begins with signed thinking", claude, loop("call_1", [signed])],
+    ["it is over", claude, [...loop("call_1"), { role: "assistant", content: "There." }, second]],
+    ["the model is not Claude", "kimi-k3", loop("call_1")],
+  ])("keeps its thinking if %s", (_what, model, messages) => {
+    expect(thinkingAt(model, messages)).toEqual(settings.thinking);
   });
 });
 

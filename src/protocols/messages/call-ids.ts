@@ -10,7 +10,7 @@ import { CallIdAllocator } from "../call-id-allocator.ts";
 import { conversionLimits } from "./limits.ts";
 
 /** Many vendors speak this protocol, but only Claude has this rule. */
-const isClaude = (model: string): boolean => /claude/i.test(model);
+export const isClaude = (model: string): boolean => /claude/i.test(model);
 
 const acceptedId = /^[a-zA-Z0-9_-]+$/;
 

@@ -6,6 +6,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { compileCheck } from "../wire-check.ts";
 import { fitCallIds } from "./call-ids.ts";
 import { decodeRequest } from "./request.ts";
+import { disableThinkingInLoop } from "./unsigned-loop.ts";
 import { removeUnsigned } from "./unsigned.ts";
 import { countTokensRequest } from "./wire.ts";
 
@@ -38,6 +39,7 @@ export const counting: TokenCounting = {
   },
   ask(body, model) {
     const input = inputOf(body);
+    disableThinkingInLoop(input, body["messages"], model);
     fitCallIds(input, model);
     return { ...input, model };
   },

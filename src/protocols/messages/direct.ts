@@ -1,6 +1,7 @@
 /**
  * The direct route of the messages protocol. The caller's body passes, except for `model`, filtered fields, surplus cache markers and
- * Claude's billing line. Thinking and citations without a vendor's signature are removed, and call ids that Claude refuses are replaced.
+ * Claude's billing line. Thinking and citations without a vendor's signature are removed, as is `thinking` in a tool loop that another
+ * vendor began, and call ids that Claude refuses are replaced.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -17,6 +18,7 @@ import { decodeError } from "./errors.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { validate } from "./request.ts";
 import { MessagesTap } from "./tap.ts";
+import { disableThinkingInLoop } from "./unsigned-loop.ts";
 import { removeUnsigned } from "./unsigned.ts";
 import { decodeUsage, encodeUsage, misreports } from "./usage.ts";
 
@@ -77,6 +79,7 @@ function request(
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),
     ...removeUnsigned(copy),
+    ...disableThinkingInLoop(copy, body["messages"], upstream.model),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
   ];

@@ -50,7 +50,8 @@ const holdsMarked = (message: Json): message is Holder =>
   Array.isArray(message["content"]) &&
   message["content"].some((block) => isMarked(block) || citesMarked(block));
 
-const isMarked = (block: Json): boolean =>
+/** True for thinking with the gateway's mark. */
+export const isMarked = (block: Json): boolean =>
   isObject(block) && block["type"] === "thinking" && block["signature"] === unsignedMark;
 
 type Citing = JsonObject & { citations: Json[] };
