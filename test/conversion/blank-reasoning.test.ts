@@ -88,6 +88,44 @@ it("T41: a conversation without calls is unchanged", () => {
   expect(sent("messages", body, { upstreamModel })).toEqual([undefined]);
 });
 
+describe("a chat conversation that another vendor began, on the direct route", () => {
+  const tool_calls = [{ id: "c1", type: "function", function: call }];
+  const messages: Body[] = [
+    { role: "user", content: "Where?" },
+    { role: "assistant", content: null, tool_calls },
+    { role: "tool", tool_call_id: "c1", content: "there" },
+    { role: "assistant", content: "It is there.", reasoning: "Read it out." },
+    { role: "user", content: "Sure?" },
+    { role: "assistant", content: "Sure.", reasoning_content: "Of course." },
+    { role: "user", content: "Really?" },
+  ];
+  const reasoningAt = (model: string, said: Body[] = messages, more: object = {}): unknown[] => {
+    const body = { model: "acme/x", messages: said };
+    const route = routeOf("chat", "chat", body, { upstreamModel: model, ...more });
+    const answers = (route.body["messages"] as Body[]).filter(({ role }) => role === "assistant");
+    return answers.map(({ reasoning_content }) => reasoning_content);
+  };
+
+  it.each(["kimi-k2.5", "deepseek/deepseek-v4-pro"])(
+    "T41: has reasoning in each answer at %s, and a blank where there was none",
+    (model) => {
+      expect(reasoningAt(model)).toEqual([" ", "Read it out.", "Of course."]);
+    },
+  );
+
+  it("T41: is unchanged at other models, without calls, or where reasoning is refused", () => {
+    const unchanged = [undefined, undefined, "Of course."];
+    expect(reasoningAt("qwen3-max")).toEqual(unchanged);
+    expect(reasoningAt("kimi-k2.5", messages.slice(3))).toEqual(unchanged.slice(1));
+    const refusedMembers = ["reasoning_content", "reasoning"];
+    expect(reasoningAt("kimi-k2.5", messages, { refusedMembers })).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
 describe("the tool choice", () => {
   const tools = [{ name: "look", input_schema: { type: "object", properties: {} } }];
   const sentChoice = (model: string, type: string): unknown => {

@@ -72,3 +72,37 @@ describe("a conversation with tool calls", () => {
     expect(at(sent("gpt-5.2")[1], "tool_calls", 0, "id")).toBe("toolu_01ABC");
   });
 });
+
+describe("a chat conversation that another vendor began, on the direct route", () => {
+  const calls = ["call_PTLP8xhu3uwZk4l3nlnrrJha", "aB3dE6gH9"];
+  const messages: Body[] = [
+    { role: "user", content: "Where is it?" },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: calls.map((id) => ({
+        id,
+        type: "function",
+        function: { name: "look", arguments: "{}" },
+      })),
+    },
+    ...calls.map((id) => ({ role: "tool", tool_call_id: id, content: id })),
+  ];
+  const routed = (upstreamModel: string) =>
+    routeOf("chat", "chat", { model: "acme/x", messages }, { upstreamModel });
+
+  it("T21: has ids of nine characters, which is reported", () => {
+    const { body, notes } = routed("mistral-large-latest");
+    const [, turn, ...results] = body["messages"] as Body[];
+    const ids = [0, 1].map((index) => at(turn, "tool_calls", index, "id"));
+    expect(ids).toEqual([expect.stringMatching(/^[a-zA-Z0-9]{9}$/), "aB3dE6gH9"]);
+    expect(results.map(({ tool_call_id: id }) => id)).toEqual(ids);
+    expect(results.map(({ content }) => content)).toEqual(calls);
+    expect(notes).toMatchObject([{ param: "messages.tool_calls", kind: "rewritten" }]);
+  });
+
+  it("is unchanged at other models", () => {
+    const { body, notes } = routed("gpt-5.2");
+    expect([body["messages"], notes]).toEqual([messages, []]);
+  });
+});

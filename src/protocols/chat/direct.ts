@@ -6,6 +6,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { isSet, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
+import { fitHistory } from "./fit-history.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
@@ -15,7 +16,11 @@ import { checkChatRequest } from "./wire.ts";
 function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const copy: JsonObject = { ...body, model: upstream.model };
   const { refusedMembers = [] } = upstream;
-  const notes = [...removeFilteredFields(copy), ...removeRefused(copy, refusedMembers)];
+  const notes = [
+    ...removeFilteredFields(copy),
+    ...fitHistory(copy, upstream),
+    ...removeRefused(copy, refusedMembers),
+  ];
   if (upstream.maximumField) renameMaximum(copy, upstream.maximumField);
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
   if (upstream.stream) {

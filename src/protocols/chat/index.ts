@@ -5,6 +5,7 @@ import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
+import { deepseek, kimi } from "./fit-history.ts";
 import { conversionLimits } from "./limits.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
@@ -30,10 +31,6 @@ export const chatCodec: Codec = {
 };
 
 const mistralChat = mistralCodec(chatCodec);
-
-/** Matches the model names, which all providers keep. */
-const deepseek = /(?:^|[/-])deepseek/i;
-const kimi = /(?:^|[/-])kimi/i;
 
 /** Both models refuse a conversation whose calls lack the reasoning before them. */
 const kimiCodec: UpstreamCodec = {

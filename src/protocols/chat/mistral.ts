@@ -11,10 +11,13 @@ const names = /(?:^|[/-])(?:mistral|mixtral|ministral|magistral|devstral|codestr
 /** True if a model is Mistral's, by its provider's name for it. */
 export const isMistral = (model: string): boolean => names.test(model);
 
+/** The form of the call ids. */
+export const callIdForm = /^[a-zA-Z0-9]{9}$/;
+
 /** The chat codec for Mistral's models. */
 export const mistralCodec = (chat: Codec): UpstreamCodec => ({
   ...chat,
-  limits: { ...chat.limits, callIdForm: /^[a-zA-Z0-9]{9}$/ },
+  limits: { ...chat.limits, callIdForm },
   encodeRequest(request, model) {
     const body = chat.encodeRequest(request, model);
     return { ...body, messages: bridged(body["messages"] as Json[]) };
