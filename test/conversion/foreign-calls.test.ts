@@ -2,11 +2,12 @@
  * Tool calls of another vendor in later turns at Google, whose third generation refuses a call without a signature.
  * Trap T38; docs/routing.md: the providers of one model may speak different protocols.
  */
+import { GoogleGenAI } from "@google/genai";
 import { describe, expect, it } from "vitest";
 import { at } from "../rows/protocols.ts";
 import { json, sse } from "../support/recorder.ts";
 import { routeOf } from "./route.ts";
-import { byName, conversions, dataOf, toolsOf, type Body, type Name } from "./world.ts";
+import { byName, conversions, dataOf, modelOf, toolsOf, type Body, type Name } from "./world.ts";
 
 const world = conversions();
 const skip = "skip_thought_signature_validator";
@@ -74,6 +75,16 @@ describe("calls of a chat upstream to a generateContent caller", () => {
       (event) => at(event, "candidates", 0, "content", "parts") as Body[],
     );
     expect(parts.filter((part) => "functionCall" in part)).toEqual(signed);
+  });
+
+  it("T38: are one turn in the history of Google's SDK, which Gemini accepts after a stream", async () => {
+    world.upstream().answer(sse(frames));
+    const { url, key } = world.gateway();
+    const google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } });
+    const chat = google.chats.create({ model: modelOf("chat") });
+    for await (const chunk of await chat.sendMessageStream({ message: "Look." }))
+      expect(chunk.candidates).toHaveLength(1);
+    expect(chat.getHistory(true).slice(1)).toEqual([{ role: "model", parts: signed }]);
   });
 
   it("T38: do not change the signature of a call that Google made", async () => {

@@ -1,6 +1,7 @@
 /**
- * Encodes canonical events as a generateContent stream. STREAM-03. Every frame is a whole response object. Text is sent as it arrives, a
- * call once it is complete.
+ * Encodes canonical events as a generateContent stream. STREAM-03. Every frame is a whole response object. Text is sent as it arrives.
+ * Neighbouring calls are sent together, with the last frame if the answer ends with them. Google's SDK sends each frame back as a turn of
+ * its own, and Gemini requires that one turn has all calls, directly before their results (T20, T38).
  */
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
@@ -23,7 +24,7 @@ interface OpenCall {
   readonly name: string;
   /** The arguments so far. */
   json: string;
-  /** True if complete but waiting for an earlier call: calls are sent in the order in which they began. */
+  /** True if complete but waiting for an earlier call: calls are kept in the order in which they began. */
   isComplete: boolean;
   signature: Signature | undefined;
 }
@@ -33,6 +34,8 @@ interface State {
   responseId: string;
   isOver: boolean;
   readonly calls: Map<BlockId, OpenCall>;
+  /** The complete calls that were not sent yet. */
+  ready: JsonObject[];
   readonly paragraphs: Paragraphs;
   /** Bytes of text sent, and the texts by block, to encode citations. */
   length: number;
@@ -51,6 +54,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     responseId: context.id,
     isOver: false,
     calls: new Map(),
+    ready: [],
     paragraphs: new Paragraphs(),
     length: 0,
     texts: new Map(),
@@ -78,7 +82,7 @@ function takeEvent(state: State, event: CanonicalEvent): SseEvent[] {
       return finish(state, event.finish);
     case "error":
       state.isOver = true;
-      return [errorFrame(streamError(event))];
+      return [...readyCalls(state), errorFrame(streamError(event))];
     default:
       return takeBlock(state, event);
   }
@@ -112,7 +116,8 @@ function takeBlock(state: State, event: BlockEvent): SseEvent[] {
       if (call) call.json += event.arguments;
       return [];
     case "tool_call_end":
-      return call ? endCall(state, call, event.signature) : [];
+      if (call) endCall(state, call, event.signature);
+      return [];
     default:
       return [];
   }
@@ -128,28 +133,36 @@ function takeText(state: State, block: BlockId, piece: string): SseEvent[] {
   return partFrames(state, { type: "text", text: between + piece });
 }
 
-function endCall(state: State, ended: OpenCall, signature: Signature | undefined): SseEvent[] {
+function endCall(state: State, ended: OpenCall, signature: Signature | undefined): void {
   ended.isComplete = true;
   ended.signature = signature;
-  const frames: SseEvent[] = [];
   for (const [block, call] of state.calls) {
     if (!call.isComplete) break;
     state.calls.delete(block);
     const { id, name, json } = call;
     const part: Part = { type: "tool_call", id, name, arguments: json, signature: call.signature };
-    frames.push(...partFrames(state, part));
+    const wire = encodeAnswerPart(part);
+    if (!wire) continue;
+    if (state.awaitsFirstCall) signFirstCall([wire]);
+    state.awaitsFirstCall = false;
+    state.ready.push(wire);
   }
-  return frames;
 }
 
+/** Sends a part, after the calls before it. */
 function partFrames(state: State, part: Part): SseEvent[] {
   const wire = encodeAnswerPart(part);
-  if (wire && state.awaitsFirstCall && part.type === "tool_call") {
-    signFirstCall([wire]);
-    state.awaitsFirstCall = false;
-  }
-  return wire ? [answerFrame(state, { content: { role: "model", parts: [wire] }, index: 0 })] : [];
+  return wire ? [...readyCalls(state), partsFrame(state, [wire])] : [];
 }
+
+function readyCalls(state: State): SseEvent[] {
+  const calls = state.ready;
+  state.ready = [];
+  return calls.length > 0 ? [partsFrame(state, calls)] : [];
+}
+
+const partsFrame = (state: State, parts: JsonObject[]): SseEvent =>
+  answerFrame(state, { content: { role: "model", parts }, index: 0 });
 
 function answerFrame(state: State, candidate: JsonObject, more: JsonObject = {}): SseEvent {
   const { context, responseId } = state;
@@ -164,9 +177,9 @@ function answerFrame(state: State, candidate: JsonObject, more: JsonObject = {})
 }
 
 function finish(state: State, finished: Finish): SseEvent[] {
-  const frames = [...state.calls.values()].flatMap((call) => endCall(state, call, call.signature));
+  for (const call of state.calls.values()) endCall(state, call, call.signature);
   const candidate: JsonObject = {
-    content: { role: "model", parts: [{ text: "" }] },
+    content: { role: "model", parts: state.ready.length > 0 ? state.ready : [{ text: "" }] },
     ...encodeFinish(finished),
     ...encodeGrounding(
       [...state.texts.values()].map((text) => ({ ...text, text: text.pieces.join("") })),
@@ -175,12 +188,12 @@ function finish(state: State, finished: Finish): SseEvent[] {
   };
   const usage: JsonObject = state.usage ? { usageMetadata: encodeUsage(state.usage) } : {};
   state.isOver = true;
-  return [...frames, answerFrame(state, candidate, usage)];
+  return [answerFrame(state, candidate, usage)];
 }
 
 /** A stream that ends without finish or error was cut and must not look like a normal ending (T16). */
 function end(state: State, why: EndReason): SseEvent[] {
   if (state.isOver) return [];
   const message = why.kind === "cut" ? why.message : "The stream ended too early.";
-  return [errorFrame(streamError({ message }))];
+  return [...readyCalls(state), errorFrame(streamError({ message }))];
 }

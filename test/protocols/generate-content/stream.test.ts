@@ -178,7 +178,7 @@ describe("the writer of generateContent streams", () => {
     ]);
   });
 
-  it("T2 T3 T6: writes each call at once when it is complete, in the order of their starts", () => {
+  it("T2 T3 T6: writes neighbouring calls together in the last frame, in the order of their starts", () => {
     const frames = dataOf([
       start,
       { type: "tool_call_start", block: "a", id: "1", name: "f" },
@@ -190,15 +190,41 @@ describe("the writer of generateContent streams", () => {
       { type: "tool_call_end", block: "a" },
       { type: "finish", finish: { reason: "tool_calls" } },
     ]);
-    expect(frames.map((frame) => frame.candidates[0].content.parts[0])).toEqual([
-      {
-        functionCall: { name: "f", args: { x: 1 }, id: "1" },
-        thoughtSignature: "skip_thought_signature_validator",
-      },
-      { functionCall: { name: "g", args: { y: 2 }, id: "2" } },
-      { text: "" },
+    expect(frames.map((frame) => frame.candidates[0].content.parts)).toEqual([
+      [
+        {
+          functionCall: { name: "f", args: { x: 1 }, id: "1" },
+          thoughtSignature: "skip_thought_signature_validator",
+        },
+        { functionCall: { name: "g", args: { y: 2 }, id: "2" } },
+      ],
     ]);
     expect(frames.at(-1).candidates[0].finishReason).toBe("STOP");
+  });
+
+  it("T16: writes complete calls before later text, and before the error of a broken stream", () => {
+    const call = (block: string): CanonicalEvent[] => [
+      { type: "tool_call_start", block, id: block, name: "f" },
+      { type: "tool_call_delta", block, arguments: "{}" },
+      { type: "tool_call_end", block },
+    ];
+    const frames = dataOf([
+      start,
+      ...call("a"),
+      { type: "text_start", block: "t" },
+      { type: "text_delta", block: "t", text: "Hm" },
+      { type: "text_end", block: "t" },
+      ...call("b"),
+      { type: "error", message: "Cut." },
+    ]);
+    const parts = frames.map((frame) => frame.candidates?.[0].content.parts);
+    expect(parts).toMatchObject([
+      [{ functionCall: { id: "a" } }],
+      [{ text: "Hm" }],
+      [{ functionCall: { id: "b" } }],
+      undefined,
+    ]);
+    expect(frames.at(-1)).toMatchObject({ error: { code: 502 } });
   });
 
   it.each([
