@@ -306,6 +306,25 @@ describe("`/api/v3/contents/generations/tasks`", () => {
       "ratio",
     ],
     [
+      "a prompt beside the text in content",
+      { model: tokens.model, content: [{ type: "text", text: "A boat" }], prompt: "A cat" },
+      "InvalidParameter",
+      "prompt",
+    ],
+    [
+      "a field in both spellings",
+      {
+        model: tokens.model,
+        content: [{ type: "text", text: "x" }],
+        aspect_ratio: null,
+        ratio: "1:1",
+        generate_audio: false,
+        audio: true,
+      },
+      "InvalidParameter",
+      "audio",
+    ],
+    [
       "an image model",
       { model: image.model, content: [{ type: "text", text: "x" }] },
       "InvalidParameter",

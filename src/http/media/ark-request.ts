@@ -20,14 +20,34 @@ const fromContent: ReadonlySet<string> = new Set([
   "reference_images",
 ]);
 
-/** Returns the fields of a body under our names, in its order. @throws GatewayError for a `content` that is malformed or not supported */
+/**
+ * Returns the fields of a body under our names, in its order. @throws GatewayError for a `content` that is malformed or not supported, and
+ * for a field in both spellings, because one of them would be lost
+ */
 export function arkFields(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const fields = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
-    if (name === "content") return Object.entries(materialOf(value));
-    return [[Object.hasOwn(ourNames, name) ? ourNames[name]! : name, value]];
-  });
+  const fields = new Map<string, unknown>();
+  const places = new Map<string, string>();
+  for (const [place, given] of Object.entries(body)) {
+    const named =
+      place === "content" ? Object.entries(materialOf(given)) : [[ourName(place), given]];
+    for (const [name, value] of named as [string, unknown][]) {
+      // `null` is the same as absent.
+      if (value === null && fields.has(name)) continue;
+      if ((fields.get(name) ?? null) !== null)
+        throw refusal(
+          "invalid_value",
+          place,
+          `has the same meaning as ${places.get(name)}; send one`,
+        );
+      fields.set(name, value);
+      places.set(name, place);
+    }
+  }
   return Object.fromEntries(fields);
 }
+
+const ourName = (place: string): string =>
+  Object.hasOwn(ourNames, place) ? ourNames[place]! : place;
 
 /** Returns Ark's name of one of our fields. */
 export function arkParam(param: string): string {
