@@ -15,6 +15,8 @@ it.each([
   ["dashscope", '{"request_id":"r"}'],
   ["dashscope", '{"request_id":"r","code":"","message":""}'],
   ["dashscope", '{"output":{"task_id":"job-1","task_status":"CANCELED"}}'],
+  ["ark", '{"id":"job-1","status":"canceled"}'],
+  ["dashscope", '{"output":{"task_id":"job-1","task_status":"CANCELLED"}}'],
 ] as const)("T82: %s confirms a cancellation with %s", (vendor, body) => {
   expect(read(vendor, 200, body)).toBe("canceled");
 });
@@ -41,3 +43,17 @@ it.each(["ark", "dashscope"] as const)(
     expect(read(vendor, 202, "{}")).toBe("refused");
   },
 );
+
+it.each([
+  ["xai", { status: "canceled" }],
+  ["xai", { status: "cancelled" }],
+  ["ark", { id: "job-1", status: "cancelled" }],
+  ["ark", { id: "job-1", status: "canceled" }],
+  ["dashscope", { output: { task_id: "job-1", task_status: "CANCELED" } }],
+  ["dashscope", { output: { task_id: "job-1", task_status: "CANCELLED" } }],
+] as const)("a job that %s canceled is read as canceled in either spelling: %j", (vendor, body) => {
+  const answer = Buffer.from(JSON.stringify(body));
+  expect(mediaDialect(vendor, "video")!.readPoll(200, answer, "job-1")).toEqual({
+    state: "canceled",
+  });
+});

@@ -1,6 +1,6 @@
 /**
  * Ark's videos (Seedance): `POST`, `GET` and `DELETE /contents/generations/tasks`. Prompt and material are one `content` list, each picture
- * with its role. Only a queued task can be deleted; `cancelled` has two l's.
+ * with its role. Only a queued task can be deleted.
  */
 import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
@@ -12,6 +12,7 @@ import type { MediaDialect, MediaState } from "./types.ts";
 import {
   bearerAsk,
   droppedFields,
+  isCanceledState,
   isOfJob,
   objectIn,
   ofAnotherJob,
@@ -79,12 +80,10 @@ function stateOf(wire: WireObject): MediaState | undefined {
       return failedJob(error);
     case "expired":
       return { state: "expired" };
-    case "cancelled":
-      return { state: "canceled" };
     case undefined:
       return undefined;
     default:
-      return { state: "pending" };
+      return { state: isCanceledState(wire["status"]) ? "canceled" : "pending" };
   }
 }
 
@@ -110,6 +109,6 @@ export const arkVideo: MediaDialect = {
   readCancel: (status, body, id) =>
     readCanceled(status, body, (wire) => ({
       isOfJob: isOfJob(wire["id"], id),
-      isCanceled: (textIn(wire["status"]) ?? "cancelled") === "cancelled",
+      isCanceled: isCanceledState(textIn(wire["status"]) ?? "cancelled"),
     })),
 };

@@ -9,6 +9,7 @@ import type { MediaAsk, MediaBody, MediaDialect, MediaRefusal, MediaState } from
 import {
   basePath,
   bearerAsk,
+  isCanceledState,
   isOfJob,
   isSuccess,
   jobIdIn,
@@ -61,15 +62,13 @@ export function readTask(
         return succeeded(output, objectIn(wire["usage"]));
       case "FAILED":
         return failedJob(output);
-      case "CANCELED":
-        return { state: "canceled" };
       // Unknown to the vendor, or older than 24 hours.
       case "UNKNOWN":
         return { state: "missing" };
       case undefined:
         return undefined;
       default:
-        return { state: "pending" };
+        return { state: isCanceledState(output["task_status"]) ? "canceled" : "pending" };
     }
   });
 }
@@ -98,7 +97,7 @@ export const dashscopeTasks: Pick<MediaDialect, Shared> = {
       const output = objectIn(wire["output"]);
       return {
         isOfJob: isOfJob(output["task_id"], id),
-        isCanceled: (textIn(output["task_status"]) ?? "CANCELED") === "CANCELED",
+        isCanceled: isCanceledState(textIn(output["task_status"]) ?? "CANCELED"),
       };
     }),
 };

@@ -129,6 +129,10 @@ export function readJob(
   return read(wire) ?? (isError(wire) ? errorInBody(status, body) : { state: "pending" });
 }
 
+/** True for the state of a canceled job. Vendors and the relays before them spell it with one l or two. */
+export const isCanceledState = (state: unknown): boolean =>
+  typeof state === "string" && /^cancell?ed$/i.test(state);
+
 const accepted = 202;
 
 /**

@@ -10,7 +10,15 @@ import type { Material, VideoRequest } from "../../media/index.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaState } from "./types.ts";
-import { bearerAsk, droppedFields, objectIn, readAccepted, readJob, textIn } from "./wire.ts";
+import {
+  bearerAsk,
+  droppedFields,
+  isCanceledState,
+  objectIn,
+  readAccepted,
+  readJob,
+  textIn,
+} from "./wire.ts";
 
 const place = (material: Material | undefined) =>
   material === undefined ? undefined : { url: materialUrl(material) };
@@ -55,7 +63,7 @@ function stateOf(wire: WireObject): MediaState | undefined {
     case undefined:
       return undefined;
     default:
-      return { state: "pending" };
+      return { state: isCanceledState(state) ? "canceled" : "pending" };
   }
 }
 
