@@ -147,7 +147,8 @@ async function readStream(
   const source = { stream, held: new Backpressure() };
   const room = new PictureRoom(context.call.lease, picturesBytes(context.request));
   room.onStart(() => stream.destroy(new AskFailure("idle_timeout", true)));
-  let previews = 0;
+  let arrived = 0;
+  let sent = 0;
   try {
     for await (const event of eventsIn(stream, room)) {
       if (event.type === "error") throw notMade(maskAnswer(candidate.provider, event.refusal));
@@ -155,19 +156,20 @@ async function readStream(
         const { base64, rendered, reported } = event;
         const pictures = [pictureOf(base64)];
         room.onEnd(true);
-        return { candidate, pictures, previews: Math.min(previews, asked), rendered, reported };
+        return { candidate, pictures, previews: sent, rendered, reported };
       }
-      if (previews < asked) await sendPreview(context, event, source);
-      previews += 1;
+      arrived += 1;
+      if (sent < asked && (await sendPreview(context, event, source))) sent += 1;
     }
   } catch (error) {
     room.onEnd(false);
-    if (previews === 0 || !(error instanceof AskFailure)) throw error;
+    if (arrived === 0 || !(error instanceof AskFailure)) throw error;
     const isHeld =
       !context.reply.gone && source.held.causedEarlyEnd(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;
-    await chargePartial(context, candidate, previews);
-    throw isHeld ? heldBackFailure(error) : error;
+    await chargePartial(context, candidate, sent);
+    // Such an end does not count against the provider.
+    throw isHeld ? slowClientError() : error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }

@@ -25,8 +25,13 @@ const usage = {
   input_tokens_details: { text_tokens: 10, image_tokens: 0 },
 };
 
-/** Makes a call whose vendor makes `made` previews. Returns the caller's events and the charge. */
-async function streamed(asked: number | undefined, made: number, reportedUsage: object = {}) {
+/** Makes a call whose vendor makes `made` previews. Returns the caller's events and the charge. `odd` replaces parts of each preview. */
+async function streamed(
+  asked: number | undefined,
+  made: number,
+  reportedUsage: object = {},
+  odd: object = {},
+) {
   const { bench } = vendors;
   const b64_json = image.toString("base64");
   const event = (kind: string, rest: object) => {
@@ -34,7 +39,7 @@ async function streamed(asked: number | undefined, made: number, reportedUsage: 
     return formatSse({ event: type, data: JSON.stringify({ type, b64_json, ...rest }) });
   };
   const previews = Array.from({ length: made }, (_, index) =>
-    event("partial_image", { partial_image_index: index }),
+    event("partial_image", { partial_image_index: index, ...odd }),
   );
   vendors.answer(sse([...previews, event("completed", reportedUsage)].join("")));
   const before = await bench.state();
@@ -68,6 +73,17 @@ describe("EDIT2-27, BILL-09: a vendor that makes more previews than requested", 
   it("EDIT2-30: is charged by its reported usage, whatever it made", async () => {
     const result = await streamed(0, 3, { usage });
     expect(result).toEqual({ names: sent(0), nano: 510n * nanoPerToken });
+  });
+});
+
+describe("a preview that cannot be shown", () => {
+  it.each([
+    ["text in place of a picture", { b64_json: "aGVsbG8=" }],
+    ["an address", { b64_json: undefined, url: "https://1.1.1.1/a.png" }],
+    ["nothing", { b64_json: null }],
+  ])("with %s is left out, and the picture is sent and charged", async (_what, odd) => {
+    const none = await streamed(0, 0);
+    expect(await streamed(2, 2, {}, odd)).toEqual(none);
   });
 });
 

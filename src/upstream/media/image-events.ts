@@ -99,7 +99,10 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
   if (kind === undefined) return undefined;
   const base64 = base64In(wire["b64_json"]);
-  if (base64 === undefined) return broken("its stream has an event without a picture");
+  if (base64 === undefined) {
+    // Previews are extras, so the picture itself is still waited for.
+    return kind === "completed" ? broken("its stream has an event without a picture") : undefined;
+  }
   const rendered = renderedIn(wire);
   return kind === "completed"
     ? { type: "completed", base64, rendered, reported: imageTokensIn(wire["usage"]) }
