@@ -254,10 +254,10 @@ part was charged and is not stored.
 curl -X POST http://127.0.0.1:8080/v1/tasks/$TASK/cancel -H "Authorization: Bearer $KEY"
 \`\`\`
 
-A queued task is canceled at once. A running one is canceled only if its vendor confirms it; otherwise the answer is 409
-\`task_not_cancelable\` and the task goes on. The answer is the same while a vendor request is in flight. xAI cannot cancel. Ark
-and DashScope can while the job waits. A vendor's success status with an error, another state, another job or a page does not count as a
-confirmation. A canceled task costs nothing, and a result that arrives later changes nothing.
+A queued task is canceled at once. A running one is canceled only if its vendor confirms it, or then reports the job as canceled.
+Otherwise the answer is 409 \`task_not_cancelable\` and the task goes on. The answer is the same while a vendor request is in flight.
+xAI cannot cancel. Ark and DashScope can while the job waits. A vendor's success status with an error, another state, another job or a
+page does not count as a confirmation. A canceled task costs nothing, and a result that arrives later changes nothing.
 You can also send \`DELETE /v1/tasks/{id}\`, or use each vendor's own way on its own path. `;
 
 const afterCrash: Readonly<Record<TaskPoint, string>> = {

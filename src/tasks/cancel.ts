@@ -64,5 +64,8 @@ async function vendorConfirms(services: TaskServices, job: Job): Promise<boolean
   const { state } = await poll(services, job, target);
   if (state === "canceled") return true;
   if (state !== "pending") return false;
-  return cancelAtVendor(services, job, { target, upstreamId: job.upstreamId ?? "" });
+  if (await cancelAtVendor(services, job, { target, upstreamId: job.upstreamId ?? "" }))
+    return true;
+  // Another cancellation may have come first, or the vendor's answer was lost.
+  return (await poll(services, job, target)).state === "canceled";
 }

@@ -235,6 +235,29 @@ describe("a cancellation at a point of a step", () => {
   );
 });
 
+describe("a cancellation whose vendor has canceled the job but did not confirm it", () => {
+  it.each([
+    ["refused it, because another cancellation came first", says.refused(409)],
+    ["lost the answer", says.closed],
+  ])("TASK-46 T82: is successful if the vendor %s", async (_why, reply) => {
+    const job = await running(world);
+    world.vendor.plan("GET", says.running, answers({ status: "cancelled" }));
+    world.vendor.plan("DELETE", reply);
+    expect(await cancelTask(world.services, "w1", job.id)).toMatchObject({ status: "canceled" });
+    expect(world.vendor.calls("DELETE")).toHaveLength(1);
+    const books = booksOf(world.database);
+    expect((await books.holds()).filter(({ id }) => id === job.id)).toEqual([]);
+  });
+
+  it("TASK-46: two at once both report the canceled task", async () => {
+    const job = await running(world);
+    world.vendor.plan("GET", says.running, says.running, answers({ status: "cancelled" }));
+    world.vendor.plan("DELETE", says.canceled, says.refused(409));
+    const both = await Promise.all([1, 2].map(() => cancelTask(world.services, "w1", job.id)));
+    expect(both.map(({ status }) => status)).toEqual(["canceled", "canceled"]);
+  });
+});
+
 it("10,000 due tasks of one workspace do not delay the task of another workspace", async () => {
   // All of them are due earlier, and their vendor does not answer during the test.
   const silent: ServerResponse[] = [];
