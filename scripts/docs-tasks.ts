@@ -189,7 +189,8 @@ vendor no longer knows it: after ${defaultTiming.missesMin} polls in a row and $
 - If a task's uploads cannot be read for the moment, it waits. If one is gone, the task fails with \`upload_unavailable\`.
 - If a result cannot be fetched, the gateway tries again for ${defaultTiming.downloadMs / 60_000} minutes, and at least ${defaultTiming.missesMin} times, each time from the address that
   the vendor gives then. This includes 403 and 404, because a CDN may not have the file yet, or a signed address may have expired. It
-  also includes a page (HTML, JSON, text) in place of the file.
+  also includes a page (HTML, JSON, text) in place of the file, and a picture that is cut off in its header. Any other file that is no
+  picture, or no video of a known type, fails the task, unbilled.
 - The task itself stays readable. Its files are kept for seven days (\`storage.retention_days\`).
 
 **Storage failures**

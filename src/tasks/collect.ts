@@ -5,7 +5,11 @@
 import { chargeFor } from "../base/cost-bound.ts";
 import { dayMs } from "../base/durations.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readProducedPicture } from "../base/image-header.ts";
+import {
+  ImageHeaderReader,
+  readProducedPicture,
+  type HeaderReading,
+} from "../base/image-header.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, FileTooLargeError, newFileName, recordFile } from "../files/index.ts";
 import {
@@ -192,12 +196,40 @@ function keeperOf(services: TaskServices, job: Job, kept: Kept): () => Promise<A
   const { result } = kept;
   if (result.from === "url") return () => fetchResult(services, job, { ...kept, url: result.url });
   const source = Buffer.from(result.base64, "base64");
-  const mediaType = mediaTypeOf(source);
-  if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`))
-    throw new DownloadError("media_type", `the file is no ${job.kind}`);
+  const mediaType = job.kind === "image" ? pictureTypeOf(result.base64) : mediaTypeOf(source);
+  if (mediaType === undefined || !mediaType.startsWith(`${job.kind}/`)) throw isNo(job);
   // The same name for every try, so that no try leaves a row behind.
   const name = newFileName(mediaType);
   return () => store(kept, { name, mediaType, source });
+}
+
+const isNo = ({ kind }: Job): DownloadError =>
+  new DownloadError("media_type", `the file is no ${kind}`);
+
+/** The type of a picture whose header can be read. */
+function pictureTypeOf(base64: string): string | undefined {
+  const made = readProducedPicture(base64);
+  return typeof made === "string" ? undefined : made.mediaType;
+}
+
+/**
+ * Passes on a picture. The first bytes of it are right, but what follows may be no picture. @throws DownloadError then, and if its header
+ * is not whole: the file may still be on its way
+ */
+async function* readablePicture(
+  job: Job,
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const reader = new ImageHeaderReader();
+  let reading: HeaderReading = "incomplete";
+  for await (const chunk of source) {
+    if (reading === "incomplete")
+      reading = reader.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    if (reading === "invalid") throw isNo(job);
+    yield chunk;
+  }
+  if (reading === "incomplete")
+    throw new DownloadError("media_type", "the picture is cut off", { retryable: true });
 }
 
 const bytesMaxOf = ({ videoBytesMax }: TaskServices, { kind }: Job): number =>
@@ -221,7 +253,11 @@ function fetchResult(services: TaskServices, job: Job, kept: Fetched): Promise<A
       dialRoutes: services.pools,
       allowPrivate: services.allowPrivateAddresses,
     },
-    (source, mediaType) => store(kept, { mediaType, source }),
+    (source, mediaType) =>
+      store(kept, {
+        mediaType,
+        source: job.kind === "image" ? readablePicture(job, source) : source,
+      }),
   );
 }
 
