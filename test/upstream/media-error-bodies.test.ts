@@ -44,3 +44,22 @@ describe.each([
     expect(read(body)).toMatchObject({ state: "refused", status: 422, ...expected });
   });
 });
+
+describe("an error with status 200 and a state that is null or empty", () => {
+  const error = { code: "InvalidParameter", message: "No such ratio." };
+  it.each([
+    ["ark", null, { id: "t", status: null, error }],
+    ["ark", "", { id: "t", status: "", error }],
+    ["xai", null, { status: null, error }],
+    ["dashscope", null, { output: { task_id: "t", task_status: null }, ...error }],
+    ["dashscope", "", { output: { task_id: "t", task_status: "" }, ...error }],
+  ] as const)(
+    "T80: is a refusal by %s with %j, and not a job that runs",
+    (vendor, _state, body) => {
+      expect(dialectOf(vendor, "video").readPoll(200, bytes(body), "t")).toMatchObject({
+        state: "refused",
+        message: "No such ratio.",
+      });
+    },
+  );
+});

@@ -61,7 +61,7 @@ function bodyParts(request: VideoRequest, model: string) {
 
 function stateOf(wire: WireObject): MediaState | undefined {
   const error = objectIn(wire["error"]);
-  switch (wire["status"]) {
+  switch (textIn(wire["status"])) {
     case "succeeded": {
       const url = textIn(objectIn(wire["content"])["video_url"]);
       if (url === undefined) return emptyJob;

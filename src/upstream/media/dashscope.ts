@@ -57,7 +57,7 @@ export function readTask(
   return readJob(status, body, (wire) => {
     const output = objectIn(wire["output"]);
     if (!isOfJob(output["task_id"], id)) return ofAnotherJob(status);
-    switch (output["task_status"]) {
+    switch (textIn(output["task_status"])) {
       case "SUCCEEDED":
         return succeeded(output, objectIn(wire["usage"]));
       case "FAILED":
