@@ -168,8 +168,7 @@ async function readStream(
       !context.reply.gone && source.held.causedEarlyEnd(error.failure === "total_timeout");
     if (!isHeld && !isCutFor(context, error)) throw error;
     await chargePartial(context, candidate, sent);
-    // Such an end does not count against the provider.
-    throw isHeld ? slowClientError() : error;
+    throw isHeld ? heldBackFailure(error) : error;
   }
   throw new Error("a stream of events ends with a picture or an error");
 }
