@@ -250,12 +250,15 @@ describe("uploads", () => {
     await expect(read(twice)).rejects.toMatchObject({ code: "invalid_value", param, message });
   });
 
-  it("a picture of 25 MiB is accepted; a larger one is refused while it is received", async () => {
+  it("a picture of 25 MiB is accepted; one byte more is refused while it is received", async () => {
     const file = await png();
     const limit = uploadLimits.fileBytes;
     expect(limit).toBe(26_214_400);
     const form = await read(bodyOf([["image", padded(file, limit), "a.png"]]));
     expect(form.images[0]!.bytes).toBe(limit);
+    await expect(read(bodyOf([["image", padded(file, limit + 1), "a.png"]]))).rejects.toMatchObject(
+      { code: "image_too_large", status: 400, param: "image" },
+    );
     // The source never ends: only a refusal during reading can end this.
     let sent = 0;
     const endless = Readable.from(

@@ -6,14 +6,16 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
-import { abandonedStep } from "../../src/tasks/submit-step.ts";
+import { expiredLease } from "../../src/tasks/local-lease.ts";
+import { pollStep } from "../../src/tasks/poll-step.ts";
+import { abandonedStep, submitStep } from "../../src/tasks/submit-step.ts";
 import { extendLeases, claimDue, findDue, type LaneName } from "../../src/tasks/lease.ts";
 import { absentMs, createDeadOwners } from "../../src/tasks/dead-owners.ts";
 import { isDead, newToken, currentOwner, ownerText, readOwner } from "../../src/tasks/owner.ts";
 import { findDue as findDueCallbacks } from "../../src/tasks/webhooks/outbox.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { makeIndexes } from "../../src/storage/indexes.ts";
-import { eventually } from "../support/patience.ts";
+import { eventually, patienceMs } from "../support/patience.ts";
 import { silentLog } from "../support/postgres.ts";
 import { clock, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 
@@ -206,16 +208,35 @@ describe("a lease of a process on another machine", () => {
     ]);
   });
 
-  it("T79: a process that returns after its lease was released can no longer extend it", async () => {
-    const job = { ...(await jobOf(world, "acme/clip", leasedTo(newToken(otherMachine)))) };
+  it("T79: a process that returns after its leases were released submits no job, and writes neither steps nor results", async () => {
+    const asked = await jobOf(world, "acme/clip", leasedTo(newToken(otherMachine)));
+    const polled = await running(world, leasedTo(newToken(otherMachine)));
+    const jobs = [asked, polled];
     let nowMs = 0;
     const deadOwners = createDeadOwners(world.services, () => nowMs);
     await deadOwners.releaseLeases();
     nowMs = absentMs;
-    expect(await deadOwners.releaseLeases()).toBe(1);
-    await extendLeases(world.services, [job]);
-    expect(job.localLease).toMatchObject({ endMs: -Infinity });
-    expect(await rowOf(world, job.id)).toMatchObject({ leaseToken: null });
+    expect(await deadOwners.releaseLeases()).toBe(2);
+    await extendLeases(world.services, jobs);
+    for (const job of jobs) expect(job.localLease).toEqual(expiredLease);
+    const rows = () =>
+      world.database.query<{ lease_token: string | null }>(
+        "select * from tasks where id = any ($1::text[]) order by id",
+        [jobs.map(({ id }) => id)],
+      );
+    const before = await rows();
+    expect(before.map((row) => row.lease_token)).toEqual([null, null]);
+    world.vendor.plan("GET", world.vendor.done);
+    const services = {
+      ...world.services,
+      timing: { ...world.services.timing, questionMs: patienceMs },
+    };
+    await submitStep(services, asked);
+    await pollStep(services, polled);
+    expect(world.vendor.calls("GET")).toHaveLength(1);
+    expect(world.vendor.calls("POST")).toEqual([]);
+    expect(await rows()).toEqual(before);
+    expect([world.requestRows, world.callbacksDue]).toEqual([[], 0]);
   });
 });
 

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { mp4 } from "../support/task-life.ts";
+import { eventually } from "../support/patience.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
+import { startReceiver } from "../webhooks/support.ts";
 import { oneKey, says, startArkVendor, type ArkVendor } from "./support.ts";
 
 let ark: ArkVendor;
@@ -31,7 +33,8 @@ models:
       - { provider: ark, upstream_model: clip, price: ${price(100)} }
       - { provider: xai, upstream_model: clip, price: ${price(101)} }
 `,
-    tasks: { timing: { firstPollMs: 20, sweepMs: 50 } },
+    tasks: { timing: { firstPollMs: 20, sweepMs: 50 }, callbackEveryMs: 20 },
+    environment: { TOLLGATE_ALLOW_PRIVATE_ADDRESSES: "on" },
   });
   await bench.credit("1000");
 });
@@ -50,20 +53,27 @@ const clip = {
 };
 const droppedNote = (param: string) => `${param}: not supported by this model's provider, dropped`;
 
-it("VID-28: after a failover, a task's notes in its answer and its row are those of the provider that made it", async () => {
+it("VID-28: after a failover, the task, its callback and the request log have the notes of the provider that made the video", async () => {
   ark.plan("POST", says.refused(503));
-  const { id, notes } = await bench.create(clip);
+  const receiver = await startReceiver();
+  const { id, notes } = await bench.create({ ...clip, webhook_url: receiver.url });
   expect(notes ?? []).not.toContain(droppedNote("seed"));
   const task = await bench.until(id, "succeeded", "failed");
   expect(xai.requests[0]!.body["seed"]).toBeUndefined();
   expect(task.notes).toEqual(
     expect.arrayContaining([droppedNote("seed"), droppedNote("camera_fixed")]),
   );
-  const [row] = await bench.database.query<{ notes: string[] }>(
-    "select notes from tasks where id = $1",
-    [id],
-  );
-  expect(row!.notes).toEqual(task.notes);
+  const callback = await eventually(() => receiver.received[0], "the callback");
+  expect(JSON.parse(callback.body)).toMatchObject({ data: { id, notes: task.notes } });
+  const logged = await eventually(async () => {
+    const rows = await bench.database.query<{ notes: string[]; dropped: string[] }>(
+      "select notes, dropped from request_log where id = $1",
+      [id],
+    );
+    return rows[0];
+  }, "the row of the request log");
+  expect(logged.notes).toEqual(task.notes);
+  expect(logged.dropped).toEqual(expect.arrayContaining(["seed", "camera_fixed"]));
 });
 
 it("VID-28: without a failover, a task's notes are those of its submission", async () => {

@@ -12,6 +12,7 @@ import {
   rotateSigningSecret,
   signingOverlapMs,
 } from "../../src/tenancy/index.ts";
+import { signedHeaders } from "../../src/base/signature.ts";
 import { generateKey } from "../../src/tenancy/key-format.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
@@ -155,8 +156,21 @@ describeDatabase("secrets of an installation", (open) => {
     const { secret } = await readSigningSecret(tenant, tenant.workspace.id);
     const authenticator = tenant.newAuthenticator();
     expect(await refusal(authenticator.authenticate(secret))).toBe("invalid_api_key");
-    const sign = (with_: string) => createHmac("sha256", with_).update("1.{}").digest("hex");
-    expect(sign(key)).not.toBe(sign(secret));
     await authenticator.close();
+    // A callback as the gateway signs it, and a receiver's check of both signatures.
+    const signed = signedHeaders({ eventId: "evt_1", text: "{}", attempt: 1, nowMs: 1_000 }, [
+      secret,
+    ]);
+    const verifies = (held: string): boolean[] => {
+      const hmac = (hmacKey: string | Buffer, text: string) =>
+        createHmac("sha256", hmacKey).update(text);
+      const bytes = Buffer.from(held.slice(held.lastIndexOf("_") + 1), "base64");
+      return [
+        signed["Gw-Signature"] === `t=1,v1=${hmac(held, "1.{}").digest("hex")}`,
+        signed["webhook-signature"] === `v1,${hmac(bytes, "evt_1.1.{}").digest("base64")}`,
+      ];
+    };
+    expect(verifies(secret)).toEqual([true, true]);
+    expect(verifies(key)).toEqual([false, false]);
   });
 });

@@ -3,7 +3,7 @@
  * counted, and memory does not grow. docs/monitoring.md.
  */
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { openTracing, type TracingOptions } from "../../src/tracing/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { startCollector, type Collector } from "../support/otlp.ts";
@@ -35,7 +35,7 @@ async function call(): Promise<void> {
   await response.text();
 }
 
-it("a collector that hangs delays no call, and does not delay the gateway's end by its timeout", async () => {
+it("a collector that hangs delays no call, and the gateway's end does not wait for exports in flight", async () => {
   await call();
   await eventually(() => collector.requests.length > 0, "a first export");
   expect(collector.requests[0]!.path).toBe("/any/path");
@@ -46,7 +46,7 @@ it("a collector that hangs delays no call, and does not delay the gateway's end 
   await eventually(() => collector.requests.length === before + 2, "two exports under way");
   const startedMs = performance.now();
   await gateway.close();
-  // An export's timeout is a minute.
+  // An export's timeout is a minute. The next test measures the two seconds on a clock of its own.
   expect(performance.now() - startedMs).toBeLessThan(30_000);
 });
 
@@ -62,6 +62,38 @@ const options = (url: string, more: Partial<TracingOptions> = {}): TracingOption
   version: "1",
   queue: { waitingMax: 100, batchMax: 10, delayMs: 5 },
   ...more,
+});
+
+it("a collector that hangs delays the end of tracing by two seconds, and the spans that wait are dropped", async () => {
+  const other = await startCollector();
+  other.answer(() => undefined);
+  const tracing = openTracing(
+    options(`${other.url}/v1/traces`, {
+      timeoutMs: 60_000,
+      queue: { waitingMax: 100, batchMax: 1, delayMs: 5 },
+    }),
+    { warn: () => undefined },
+  );
+  for (const [spans, exports] of [
+    [1, 1],
+    [49, 2],
+  ] as const) {
+    for (let index = 0; index < spans; index += 1) tracing.tracer.start("internal", "work").end();
+    await eventually(() => other.requests.length === exports, `${exports} exports under way`);
+  }
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let sawEnd = false;
+  const closed = tracing.close().then(() => (sawEnd = true));
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect([sawEnd, tracing.counts().dropped]).toEqual([false, 0]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(tracing.counts().dropped).toBe(48);
+  // Closing the connections has a tenth of a second more.
+  await vi.advanceTimersByTimeAsync(100);
+  await closed;
+  vi.useRealTimers();
+  await other.close();
 });
 
 const troubles: readonly (readonly [string, (response: ServerResponse) => void])[] = [

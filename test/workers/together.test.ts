@@ -138,13 +138,28 @@ describe.skipIf(!linux)("two workers", () => {
     await whenReady(gateway.url);
   });
 
-  it("write their number in the log", () => {
-    const lines = gateway
-      .printed()
-      .split("\n")
-      .filter((line) => line.startsWith("{"));
-    const numbers = new Set(lines.map((line) => (JSON.parse(line) as { worker?: number }).worker));
-    expect(numbers.has(1) || numbers.has(2)).toBe(true);
+  it("write their number into each line of the log", async () => {
+    const calls = await Promise.all(Array.from({ length: 40 }, () => callOnce(gateway)));
+    expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(["200"]));
+    interface Line {
+      readonly worker?: number;
+      readonly msg: string;
+    }
+    const lines = () =>
+      gateway
+        .printed()
+        .split("\n")
+        .slice(0, -1)
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line) as Line);
+    const requests = () => lines().filter(({ msg }) => msg === "request");
+    // 40 calls on 40 connections reach both; their lines are written in batches.
+    await eventually(
+      () => requests().length >= 40 && new Set(requests().map(({ worker }) => worker)).size >= 2,
+      "lines of both workers",
+    );
+    // The lines of the supervisor since the start are about a worker, and name it too.
+    expect(lines().filter(({ worker }) => worker !== 1 && worker !== 2)).toEqual([]);
   });
 });
 
