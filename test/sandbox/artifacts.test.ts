@@ -1,6 +1,6 @@
 /** Downloading vendors' results: signed addresses, and scripted failures on the way. */
 import { describe, expect, it } from "vitest";
-import { finish, videoVendors } from "./media.ts";
+import { ask, submit, videoVendors } from "./media.ts";
 import { leavingAfter, scripted, useSandbox } from "./support.ts";
 
 const sandbox = useSandbox();
@@ -8,7 +8,9 @@ const vendor = videoVendors[0]!;
 
 async function videoUrl(artifact: object): Promise<string> {
   const prompt = scripted({ artifact, task_seconds: 0 });
-  const { last } = await finish({ url: sandbox.url, vendor, prompt });
+  const last = await ask(
+    sandbox.url + vendor.pollPath(vendor.id(await submit({ url: sandbox.url, vendor, prompt }))),
+  );
   return vendor.videoUrl(last);
 }
 const download = async (artifact: object, init?: RequestInit) =>

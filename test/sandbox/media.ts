@@ -1,5 +1,4 @@
 /** Shared by the tests of the media vendors: calls, waiting for a task, and an independent MP4 reader. */
-import { setTimeout as sleep } from "node:timers/promises";
 
 export interface LooseJson {
   readonly [name: string]: LooseJson | undefined;
@@ -127,15 +126,22 @@ interface Submission {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
+/** Milliseconds of the sandbox's clock between two polls: less than half of the shortest job, whose two states it must see. */
+const betweenPollsMs = 10;
+
 export const submit = ({ url, vendor, prompt, body }: Submission): Promise<Answer> =>
   ask(url + vendor.submitPath, {
     body: { ...vendor.body(prompt), ...body },
     headers: vendor.submitHeaders,
   });
 
-/** Polls until the task is over. Returns the states on the way, and the last answer. */
+/**
+ * Polls until the task is over, and lets time pass (`useStoppedDate`) between the polls. Returns the states on the way, and the last
+ * answer.
+ */
 export async function finish(
   submission: Submission,
+  pass: (ms: number) => void,
 ): Promise<{ id: string; seen: string[]; last: Answer }> {
   const { url, vendor } = submission;
   const id = vendor.id(await submit(submission));
@@ -145,7 +151,7 @@ export async function finish(
     const state = vendor.state(last);
     if (seen.at(-1) !== state) seen.push(state);
     if (!vendor.pending.includes(state)) return { id, seen, last };
-    await sleep(5);
+    pass(betweenPollsMs);
   }
 }
 

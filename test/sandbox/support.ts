@@ -1,7 +1,7 @@
 /** Shared by the sandbox's tests: one running sandbox, script lines as text, and the vendors' schemas. */
 import { existsSync, readFileSync } from "node:fs";
 import { Ajv } from "ajv";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 import type { Sandbox } from "../../sandbox/index.ts";
 import { startSandbox } from "../../sandbox/index.ts";
 
@@ -21,6 +21,16 @@ export function useSandbox(): { readonly url: string; readonly journal: Sandbox[
       return sandbox!.journal;
     },
   };
+}
+
+/**
+ * Stops `Date` in each test of a suite. A sandbox in this process decides by it in which state a job is, so a slow machine cannot
+ * skip a state. Returns a function that lets that many milliseconds pass.
+ */
+export function useStoppedDate(): (ms: number) => void {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
+  afterEach(() => void vi.useRealTimers());
+  return (ms) => void vi.setSystemTime(Date.now() + ms);
 }
 
 /** A user text with a script. */

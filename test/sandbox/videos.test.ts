@@ -1,19 +1,22 @@
 /** The video vendors: a task's states in each vendor's words, and its file. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { ask, finish, readMp4, submit, videoVendors } from "./media.ts";
-import { scripted, useSandbox } from "./support.ts";
+import { scripted, useSandbox, useStoppedDate } from "./support.ts";
 
 const sandbox = useSandbox();
+const pass = useStoppedDate();
 
 describe.each(videoVendors)("videos of $name", (vendor) => {
   const run = (script: object, body?: Record<string, unknown>) =>
-    finish({
-      url: sandbox.url,
-      vendor,
-      prompt: scripted(script, `A fox, ${vendor.name}`),
-      ...(body ? { body } : {}),
-    });
+    finish(
+      {
+        url: sandbox.url,
+        vendor,
+        prompt: scripted(script, `A fox, ${vendor.name}`),
+        ...(body ? { body } : {}),
+      },
+      pass,
+    );
   const send = (script: object) =>
     submit({ url: sandbox.url, vendor, prompt: scripted(script, `A fox, ${vendor.name}`) });
   const video = async (url: string) => readMp4(Buffer.from(await (await fetch(url)).arrayBuffer()));
@@ -127,12 +130,15 @@ describe("the particulars of each video vendor", () => {
 
   it("xai: 1080p has 1088 lines, a silent video has no audio track, and the first poll is 202", async () => {
     const body = { duration: 1, resolution: "1080p", generate_audio: false };
-    const { seen, last } = await finish({
-      url: sandbox.url,
-      vendor: xai,
-      prompt: scripted({ task_seconds: 0.4 }),
-      body,
-    });
+    const { seen, last } = await finish(
+      {
+        url: sandbox.url,
+        vendor: xai,
+        prompt: scripted({ task_seconds: 0.4 }),
+        body,
+      },
+      pass,
+    );
     expect(seen).toEqual(["202", "pending", "done"]);
     const tracks = await tracksOf(xai.videoUrl(last));
     expect(tracks).toEqual([expect.objectContaining({ kind: "vide", width: 1920, height: 1088 })]);
@@ -150,12 +156,15 @@ describe("the particulars of each video vendor", () => {
       .png()
       .toBuffer();
     const image = { url: `data:image/png;base64,${picture.toString("base64")}` };
-    const { last } = await finish({
-      url: sandbox.url,
-      vendor: xai,
-      prompt: "",
-      body: { prompt: undefined, image, duration: 1, aspect_ratio: "1:1" },
-    });
+    const { last } = await finish(
+      {
+        url: sandbox.url,
+        vendor: xai,
+        prompt: "",
+        body: { prompt: undefined, image, duration: 1, aspect_ratio: "1:1" },
+      },
+      pass,
+    );
     const [track] = await tracksOf(xai.videoUrl(last));
     expect(track).toMatchObject({ width: 322, height: 200 });
   });
@@ -186,7 +195,7 @@ describe("the particulars of each video vendor", () => {
   });
 
   it("dashscope: usage reports the seconds, the tier and the size", async () => {
-    const { last } = await finish({ url: sandbox.url, vendor: dashscope, prompt: "A fox" });
+    const { last } = await finish({ url: sandbox.url, vendor: dashscope, prompt: "A fox" }, pass);
     expect(last.json?.["usage"]).toEqual({
       duration: 2,
       output_video_duration: 2,
@@ -202,7 +211,7 @@ describe("the particulars of each video vendor", () => {
   it("ark: tokens are the pixels of all frames divided by 1024, and a script may set others or none", async () => {
     const tokens = async (script: object) => {
       const prompt = scripted(script);
-      const { last } = await finish({ url: sandbox.url, vendor: ark, prompt });
+      const { last } = await finish({ url: sandbox.url, vendor: ark, prompt }, pass);
       return last.json?.["usage"];
     };
     const counted = Math.round((848 * 480 * 24 * 2) / 1024);
@@ -230,7 +239,7 @@ describe("the particulars of each video vendor", () => {
     expect((await remove(queued)).status).toBe(200);
     expect((await ask(at(queued))).json?.["status"]).toBe("cancelled");
     const running = await start(1.2);
-    await sleep(700);
+    pass(700);
     expect((await remove(running)).status).toBe(409);
     const over = await start(0);
     expect((await remove(over)).status).toBe(200);

@@ -1,5 +1,4 @@
 /** The video dialects against the sandbox's vendors, which share no code with them: from submission to each end. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { sandboxCatalog, type Provider } from "../../src/catalog/index.ts";
 import type { VideoRequest } from "../../src/media/index.ts";
@@ -12,7 +11,7 @@ import {
   type MediaRefusal,
   type MediaState,
 } from "../../src/upstream/index.ts";
-import { scripted, useSandbox } from "../sandbox/support.ts";
+import { scripted, useSandbox, useStoppedDate } from "../sandbox/support.ts";
 import { eventually } from "../support/patience.ts";
 import { dialectOf, video } from "./media-support.ts";
 
@@ -145,6 +144,7 @@ describe.each(vendors)("a job at the sandbox's %s", (vendor, model) => {
 describe.each(["dashscope", "ark"] as const)("a cancellation at the sandbox's %s", (vendor) => {
   const model = vendor === "ark" ? "video-model-tokens" : "wan3-sandbox-video";
   const dialect = dialectOf(vendor, "video");
+  const pass = useStoppedDate();
 
   async function canceled(id: string) {
     const answer = await send(vendor, dialect.cancel!(providerOf(vendor), "sandbox", id));
@@ -160,7 +160,7 @@ describe.each(["dashscope", "ark"] as const)("a cancellation at the sandbox's %s
       vendor,
       jobOf({ ...request, prompt: scripted({ task_seconds: 0.4 }) }, model),
     );
-    await sleep(250);
+    pass(250);
     expect(await canceled(late)).toBe("refused");
   });
 });
