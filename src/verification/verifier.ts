@@ -161,6 +161,8 @@ class ProcessVerifier implements Verifier {
         );
         if (row?.mine !== true) return;
         this.#pid = row.pid;
+        // A statement that fails ends the savepoint only, so that the lock is held until the failure is stored.
+        await tx.query("savepoint locked");
         await this.#database.query(beginSql, []);
         began();
         await this.#verify(tx);

@@ -34,12 +34,16 @@ describeDatabase("verifiers of several gateways", (open) => {
     for (const one of opened.splice(0)) await one.close();
   });
 
-  /** Keeps every run waiting at its first entry until `work` is done. */
-  const whileLocked = (work: () => Promise<void>): Promise<void> =>
+  /** Runs `work` while a transaction holds a lock. The server does not end it when it is idle for long, as on a slow machine. */
+  const withLock = (lockSql: string, work: () => Promise<void>): Promise<void> =>
     database.transaction(async (tx) => {
-      await tx.query("lock table ledger_entries in access exclusive mode");
+      await tx.query("set local idle_in_transaction_session_timeout = 0");
+      await tx.query(lockSql);
       await work();
     });
+  /** Keeps every run waiting at its first entry until `work` is done. */
+  const whileLocked = (work: () => Promise<void>): Promise<void> =>
+    withLock("lock table ledger_entries in access exclusive mode", work);
   /** A run's result is there a moment before its lock is free. */
   const startRun = (by: Verifier) => eventually(() => by.start(), "a run may begin");
   const endOfRun = (of: Verifier) =>
@@ -119,8 +123,7 @@ describeDatabase("verifiers of several gateways", (open) => {
 
   it("a run is running while its lock is held, and once it is done the next can start", async () => {
     const one = verifier();
-    await database.transaction(async (tx) => {
-      await tx.query("select pg_advisory_xact_lock(1866402117)");
+    await withLock("select pg_advisory_xact_lock(1866402117)", async () => {
       expect(await one.read()).toMatchObject({ state: "running", finishedAt: null });
       expect(await one.start()).toBe(false);
     });
@@ -134,7 +137,8 @@ describeDatabase("verifiers of several gateways", (open) => {
     await whileLocked(async () => {
       await startRun(one);
       await one.close();
-      expect(await other.read()).toMatchObject({ state: "interrupted", finishedAt: null });
+      // The server frees a run's lock a moment after its connection was closed.
+      expect(await endOfRun(other)).toMatchObject({ state: "interrupted", finishedAt: null });
       expect(await one.start()).toBe(false);
     });
     await startRun(other);
@@ -150,6 +154,33 @@ describeDatabase("verifiers of several gateways", (open) => {
     expect(run).toMatchObject({ state: "failed", differencesCount: 0 });
     await startRun(one);
     expect(await endOfRun(one)).toMatchObject({ state: "done" });
+  });
+
+  it("a run that fails is running until its failure is stored, and no other run can start before", async () => {
+    await database.query("alter table usage_folds rename to elsewhere");
+    const other = verifier();
+    const seen: unknown[] = [];
+    const watched: Database = {
+      ...database,
+      query: async (sql, params, options) => {
+        if (params?.[0] === "failed") {
+          await eventually(async () => {
+            const aborted = await database.query(
+              "select from pg_stat_activity where datname = current_database() and state like '%(aborted)'",
+            );
+            return aborted.length > 0;
+          }, "the end of the failed statement");
+          seen.push((await other.read())?.state, await other.start());
+        }
+        return database.query(sql, params, options);
+      },
+    };
+    const one = createVerifier(watched, silentLog);
+    opened.push(one);
+    await startRun(one);
+    expect(await endOfRun(one)).toMatchObject({ state: "failed" });
+    await database.query("alter table elsewhere rename to usage_folds");
+    expect(seen).toEqual(["running", false]);
   });
 
   it("a run reports which number is off and by how much, and keeps the first 200 differences", async () => {
