@@ -1,7 +1,9 @@
 // A streamed image whose client leaves after a preview: the charge, and later calls with the same idempotency key.
 import type { ServerResponse } from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
+import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 import { formOf, picture, type Bytes } from "./support.ts";
 import { startVendors } from "./two-vendors.ts";
@@ -64,6 +66,17 @@ async function repeatCall(image: Bytes): Promise<[answer: string, chargedNano: b
     answer.status === 200 ? text.split("\n")[0] : (JSON.parse(text) as Refused).error.code;
   return [`${answer.status} ${code}`, (await vendors.bench.state()).chargedNano];
 }
+/** True if nothing listens at the address. */
+const isRefused = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const { port, hostname } = new URL(url);
+    const socket = connect(Number(port), hostname, () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once("error", () => resolve(true));
+  });
+
 interface Refused {
   readonly error: { readonly code: string };
 }
@@ -126,22 +139,27 @@ describe("a stream that its client left after a preview", () => {
     );
     await leaveStream(image, key);
     left();
-    await expect
-      .poll(async () => (await vendors.bench.state()).chargedNano, { timeout: 10_000 })
-      .toBe(30_000n);
+    await expect.poll(async () => (await vendors.bench.state()).chargedNano).toBe(30_000n);
     expect(await repeatCall(image)).toEqual(["200 event: image_edit.completed", 30_000n]);
   });
 });
 
 it("T62: a stream whose gateway stops after a preview ends with an error event, which says that what arrived is charged", async () => {
-  vendors = await startVendors({ stopMs: 1_000 });
+  vendors = await startVendors();
   const image = await picture();
   startStream(image, () => undefined);
   const answer = await vendors.bench.edit(fields, { image });
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = (await reader.read()).value ?? "";
+  // The test moves the clock of the stop: calls end half a second before the cut at 20 s, which waits until their last events are read.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const closed = vendors.bench.close();
+  await eventually(() => isRefused(vendors.bench.url), "the gateway to close its listeners");
+  await vi.advanceTimersByTimeAsync(19_500);
   for (let next = await reader.read(); !next.done; next = await reader.read()) text += next.value;
+  await vi.advanceTimersByTimeAsync(500);
+  vi.useRealTimers();
   await closed;
   expect(text).toContain("event: image_edit.partial_image");
   expect(text).toMatch(/event: error\ndata: .*The gateway stops.*What arrived is charged\./);

@@ -2,11 +2,11 @@
 // and bills the picture, so the client pays for the part that arrived, as if it had left. T62.
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { afterEach, expect, it, vi } from "vitest";
-import { silentLog, type Log } from "../../src/base/log.ts";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
 import { connectUnread, restOf } from "../support/held-client.ts";
 import { eventually } from "../support/patience.ts";
+import { unreadAt } from "../support/unread.ts";
 import { formOf, picture, type Bytes } from "./support.ts";
 import { startVendors } from "./two-vendors.ts";
 
@@ -35,9 +35,8 @@ interface Row {
   readonly attempts: readonly { readonly outcome: string }[];
 }
 
-it("BILL-21 T62: a stream that its client reads too slowly ends at the timeout, its input and previews are charged, and the provider is not blamed", async () => {
-  const warn = vi.fn<Log["warn"]>();
-  vendors = await startVendors({ timeouts: "{ total_s: 5 }", log: { ...silentLog, warn } });
+it("BILL-21 T62: a stream that its client reads too slowly ends at the timeout, and its input and previews are charged", async () => {
+  vendors = await startVendors({ timeouts: "{ total_s: 60 }" });
   const { bench } = vendors;
   const image = await picture();
   // More than the buffers of a connection hold.
@@ -53,7 +52,13 @@ it("BILL-21 T62: a stream that its client reads too slowly ends at the timeout, 
         }),
       );
   });
+  // The call's time stands still until the system holds data that the client does not read.
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   const socket = await call(image);
+  await eventually(() => unreadAt(bench.url) === 1, "data that the client does not read");
+  await vi.advanceTimersByTimeAsync(60_000);
+  vi.useRealTimers();
   const row = await eventually(async () => {
     const rows = await bench.database.query<Row>(
       "select status, usage_source, cost_nano, attempts from request_log",
