@@ -43,6 +43,18 @@ function deferred(answer: Answer): { answer: Answer; release(): void; waiting():
   };
 }
 
+/**
+ * Sends a call, and sends it again, as clients do, while a busy gateway refuses it with 503. The gateway's load guard refuses calls
+ * while the process is slow, and the database ends a reservation that waits for a stopped process.
+ */
+const postUntilAccepted = (send: () => Promise<Response>): Promise<Response> =>
+  eventually(async () => {
+    const response = await send();
+    if (response.status !== 503) return response;
+    expect(["overloaded", "database_unavailable"]).toContain((await errorOf(response)).code);
+    return undefined;
+  }, "a call that the busy gateway accepts");
+
 /** Counts the calls refused so far, while others are in flight. */
 function countRefused(calls: readonly Promise<Response>[]): () => number {
   let refused = 0;
@@ -73,7 +85,9 @@ describeGateways(`${atOnce} simultaneous calls`, { config }, (bench) => {
     bench().up.answer(up.answer);
     const requestsBefore = bench().up.requests.length;
     const calls = Array.from({ length: atOnce }, (_, index) =>
-      bench().post("/v1/chat/completions", talk({ stream: index % 2 === 0 }), headers),
+      postUntilAccepted(() =>
+        bench().post("/v1/chat/completions", talk({ stream: index % 2 === 0 }), headers),
+      ),
     );
     const refused = countRefused(calls);
     await eventually(
@@ -153,7 +167,7 @@ describeGateways(`${atOnce} simultaneous calls`, { config }, (bench) => {
     });
     const calls = await Promise.all(
       Array.from({ length: streams }, () =>
-        bench().post("/v1/chat/completions", talk({ stream: true })),
+        postUntilAccepted(() => bench().post("/v1/chat/completions", talk({ stream: true }))),
       ),
     );
     expect(calls.every((response) => response.status === 200)).toBe(true);
@@ -213,7 +227,9 @@ describe("two gateways on one PostgreSQL", () => {
     up.answer(upstream.answer);
     const requestsBefore = up.requests.length;
     const calls = Array.from({ length: 300 }, (_, index) =>
-      nodes[index % 2]!.post("/v1/chat/completions", talk({ stream: index % 3 === 0 }), headers),
+      postUntilAccepted(() =>
+        nodes[index % 2]!.post("/v1/chat/completions", talk({ stream: index % 3 === 0 }), headers),
+      ),
     );
     const refused = countRefused(calls);
     await eventually(
