@@ -3,8 +3,8 @@
 import { readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { eventually } from "../support/patience.ts";
 import { scripted, startBench, video, type Bench, type TaskBody } from "./support.ts";
 import { bodyOf, padded, picture } from "./upload-support.ts";
 
@@ -12,8 +12,15 @@ let bench: Bench;
 let png: Buffer;
 /** A refused request that never ends. It has ten seconds, in which the other tests run. */
 let endless: ReturnType<typeof begin>;
+/** Steps of tasks wait for this before they ask the vendor. */
+let held: Promise<void> | undefined;
 beforeAll(async () => {
-  bench = await startBench();
+  bench = await startBench({
+    tasks: {
+      timing: { firstPollMs: 40, sweepMs: 100 },
+      at: (point) => (point === "ask.intended" ? held : undefined),
+    },
+  });
   endless = begin([form, authorized(), "content-length: 100000000"]);
   endless.socket.write("no boundary at all, for a long time".repeat(100));
   png = await picture("png", { width: 64, height: 64, alpha: true });
@@ -31,7 +38,7 @@ async function countKeptUploads(): Promise<number> {
 }
 beforeEach(async () => {
   // The uploads of the previous test belong to tasks that have ended.
-  while ((await countKeptUploads()) > 0) await sleep(50);
+  await eventually(async () => (await countKeptUploads()) === 0, "no upload of the previous test");
 });
 
 /** A socket that has sent a request's head, and the answer on it. */
@@ -111,10 +118,14 @@ describe("a body that is being read", () => {
       ...fields("sandbox/task-image-model-1"),
       ...pictures(2, padded(png, mebibyte)),
     ]);
-    for (const share of [0.2, 0.7, 0.99]) {
+    for (const [share, begun] of [
+      [0.2, 1],
+      [0.7, 2],
+      [0.99, 2],
+    ] as const) {
       const call = begin([form, authorized(), `content-length: ${body.length}`]);
       call.socket.write(body.subarray(0, Math.floor(body.length * share)));
-      await sleep(150);
+      await eventually(() => storedNames().length === begun, `${begun} pictures being stored`);
       call.socket.destroy();
       await expect.poll(storedNames).toEqual([]);
       await expect.poll(countKeptUploads).toBe(0);
@@ -166,17 +177,16 @@ describe("a body that is read completely", () => {
   });
 
   it("uploads are kept until their task ends", async () => {
-    const slow = scripted({ delay_ms: 1000 });
-    const body = bodyOf([
-      ["model", "sandbox/task-image-model-1"],
-      ["prompt", slow],
-      ...pictures(2),
-    ]);
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    held = promise;
+    onTestFinished(() => release());
+    const body = bodyOf([...fields("sandbox/task-image-model-1"), ...pictures(2)]);
     const { id } = (await (await send(body)).json()) as TaskBody;
     const rows = await bench.database.query<{ task_id: string }>(
       "select task_id from files where purpose = 'input' and expires_at > now() + interval '3 days'",
     );
     expect(rows).toEqual([{ task_id: id }, { task_id: id }]);
+    release();
     await bench.until(id, "succeeded");
     expect(await countKeptUploads()).toBe(0);
   });

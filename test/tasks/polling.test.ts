@@ -10,35 +10,38 @@ import {
   says,
   startArkVendor,
   type ArkVendor,
+  type Reply,
 } from "./support.ts";
 
-const questionMs = inForm(250, 1_000);
-const timing = { firstPollMs: 20, sweepMs: 50, questionMs, missesMin: 3, missingMs: 50 };
+const timing = { firstPollMs: 20, sweepMs: 50, missesMin: 3, missingMs: 50 };
+/** For vendors that do not answer. On a slow machine other vendors also need longer, so only these tests have the short limit. */
+const impatientTiming = { ...timing, questionMs: inForm(250, 1_000) };
 const charge = 1_000_000_000n;
 
 let vendor: ArkVendor;
 let spare: ArkVendor;
 let bench: Bench;
 let books: Books;
+/** A gateway that waits less for its vendors. */
+let impatient: Bench;
 /** Each test has its own model and providers, so that failures in one test do not affect the next. */
 let clip: { readonly model: string; readonly prompt: string; readonly duration: number };
 let tests = 0;
 beforeAll(async () => {
   [vendor, spare] = await Promise.all([startArkVendor(), startArkVendor()]);
   const numbers = Array.from({ length: 24 }, (_, index) => index + 1);
-  bench = await startBench({
-    config: configurationOf(
-      numbers.flatMap((number) => [
-        oneKey(`first${number}`, vendor),
-        oneKey(`spare${number}`, spare),
-      ]),
-      numbers.map((number) =>
-        clipModel(`acme/clip${number}`, [`first${number}`, `spare${number}`]),
-      ),
-    ),
-    tasks: { timing },
-  });
-  await bench.credit("1000");
+  const config = configurationOf(
+    numbers.flatMap((number) => [
+      oneKey(`first${number}`, vendor),
+      oneKey(`spare${number}`, spare),
+    ]),
+    numbers.map((number) => clipModel(`acme/clip${number}`, [`first${number}`, `spare${number}`])),
+  );
+  [bench, impatient] = await Promise.all([
+    startBench({ config, tasks: { timing } }),
+    startBench({ config, tasks: { timing: impatientTiming } }),
+  ]);
+  for (const one of [bench, impatient]) await one.credit("1000");
   books = booksOf(bench.database);
 });
 beforeEach(() => {
@@ -48,15 +51,17 @@ beforeEach(() => {
   spare.reset();
 });
 afterAll(async () => {
-  await bench?.close();
+  await Promise.all([bench?.close(), impatient?.close()]);
   await Promise.all([vendor?.close(), spare?.close()]);
 });
 
-const cancel = (id: string) => bench.send("POST", `/v1/tasks/${id}/cancel`);
+const cancel = (id: string, at = bench) => at.send("POST", `/v1/tasks/${id}/cancel`);
+/** The gateway for a vendor's reply. */
+const benchFor = (reply: Reply): Bench => (reply === says.nothing ? impatient : bench);
 /** The ledger's charges and open holds of a task. After its end there is at most one charge. */
-async function moneyOf(id: string): Promise<{ charges: bigint[]; held: bigint[] }> {
-  const charges = (await books.charges()).filter(({ reference }) => reference === id);
-  const holds = (await books.holds()).filter((hold) => hold.id === id);
+async function moneyOf(id: string, of = books): Promise<{ charges: bigint[]; held: bigint[] }> {
+  const charges = (await of.charges()).filter(({ reference }) => reference === id);
+  const holds = (await of.holds()).filter((hold) => hold.id === id);
   return {
     charges: charges.map((entry) => entry.amount_nano),
     held: holds.map((hold) => hold.amount_nano),
@@ -79,11 +84,15 @@ describe("a poll that fails", () => {
     const [, reply, isTwice] = row;
     const replies = isTwice ? [reply, reply, says.running, vendor.done] : [reply, vendor.done];
     vendor.plan("GET", ...replies);
-    const { id } = await bench.create(clip);
-    const task = await bench.until(id, "succeeded", "failed", "expired");
+    const at = benchFor(reply);
+    const { id } = await at.create(clip);
+    const task = await at.until(id, "succeeded", "failed", "expired");
     expect(task).toMatchObject({ status: "succeeded", cost: "1" });
-    expect([vendor.calls("GET").length, vendor.calls("POST").length]).toEqual([replies.length, 1]);
-    expect(await moneyOf(id)).toEqual(chargedOnce);
+    // The impatient gateway may also give up a poll that the vendor answers, and then it polls again.
+    const polls =
+      at === impatient ? vendor.calls("GET").slice(0, replies.length) : vendor.calls("GET");
+    expect([polls.length, vendor.calls("POST").length]).toEqual([replies.length, 1]);
+    expect(await moneyOf(id, booksOf(at.database))).toEqual(chargedOnce);
   });
 
   it("T80: a job that its vendor does not know counts as lost only after some time, without a charge", async () => {
@@ -145,13 +154,14 @@ describe("a cancellation", () => {
   ])("T82: if the vendor %s, the task goes on and is charged once", async (_how, reply) => {
     vendor.plan("GET", says.running);
     vendor.plan("DELETE", reply);
-    const { id } = await bench.create(clip);
-    await bench.until(id, "running");
-    expect((await cancel(id)).status).toBe(409);
+    const at = benchFor(reply);
+    const { id } = await at.create(clip);
+    await at.until(id, "running");
+    expect((await cancel(id, at)).status).toBe(409);
     vendor.plan("GET", vendor.done);
-    await bench.until(id, "succeeded");
-    expect((await cancel(id)).status).toBe(409);
-    expect(await moneyOf(id)).toEqual(chargedOnce);
+    await at.until(id, "succeeded");
+    expect((await cancel(id, at)).status).toBe(409);
+    expect(await moneyOf(id, booksOf(at.database))).toEqual(chargedOnce);
   });
 });
 
@@ -165,24 +175,30 @@ describe("a result that arrives too late", () => {
         (response, request) => void held.then(() => vendor.done(response, request)),
         says.running,
       );
-      const { id } = await bench.create(clip);
+      // The impatient gateway looks at the task again once it has given up the poll.
+      const at = status === "expired" ? impatient : bench;
+      const { id } = await at.create(clip);
       await eventually(() => vendor.calls("GET")[0], "a poll under way");
       // Either its caller cancels it, or its lease and its deadline have ended.
-      if (status === "canceled") await cancel(id);
+      if (status === "canceled") await cancel(id, at);
       else
-        await bench.database.query(
+        await at.database.query(
           "update tasks set expires_at = now(), due_at = now(), lease_until = now() where id = $1",
           [id],
         );
-      const ended = await bench.until(id, status);
+      const ended = await at.until(id, status);
       release();
       vendor.plan("GET", vendor.done);
       // The next task works as usual.
-      const other = await bench.create(clip);
-      await bench.until(other.id, "succeeded");
-      expect(await bench.read(id)).toEqual(ended);
-      expect([await moneyOf(id), await moneyOf(other.id)]).toEqual([released, chargedOnce]);
-      const files = await bench.database.query(
+      const other = await at.create(clip);
+      await at.until(other.id, "succeeded");
+      expect(await at.read(id)).toEqual(ended);
+      const books = booksOf(at.database);
+      expect([await moneyOf(id, books), await moneyOf(other.id, books)]).toEqual([
+        released,
+        chargedOnce,
+      ]);
+      const files = await at.database.query(
         "select name from files where task_id = $1 and expires_at > now() + interval '2 days'",
         [id],
       );
@@ -191,7 +207,9 @@ describe("a result that arrives too late", () => {
   );
 });
 
-it("the ledger is consistent after all of these tests", () => books.expectClean());
+it("the ledger is consistent after all of these tests", async () => {
+  for (const { database } of [bench, impatient]) await booksOf(database).expectClean();
+});
 
 describe("several providers and keys", () => {
   let vendors: ArkVendor[];
