@@ -84,6 +84,27 @@ export async function measure(
   return figures;
 }
 
+const pauseTickMs = 10;
+
+/** Measures the longest time in which this process did not run, from now until `stop`. */
+export function watchPauses(): { longestMs(): number; stop(): void } {
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const tick = (): void => {
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  };
+  const ticking = setInterval(tick, pauseTickMs);
+  return {
+    longestMs() {
+      tick();
+      return longestMs;
+    },
+    stop: () => clearInterval(ticking),
+  };
+}
+
 const triesMax = 3;
 
 /**
