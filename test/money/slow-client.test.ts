@@ -2,12 +2,14 @@
 // pays for the part that arrived. T62.
 import type { Socket } from "node:net";
 import { countTokens } from "gpt-tokenizer";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { connectUnread, restOf } from "../support/held-client.ts";
+import { eventually } from "../support/patience.ts";
+import { unreadAt } from "../support/unread.ts";
 import { chatConfig, delta, describeGateways, talk, type Bench } from "./support.ts";
 
 const config = (url: string) =>
-  chatConfig(url, 'price: { input: "3", output: "15" }', { provider: "timeouts: { total_s: 4 }" });
+  chatConfig(url, 'price: { input: "3", output: "15" }', { provider: "timeouts: { total_s: 60 }" });
 
 const piece = "fox ".repeat(16 * 1024);
 
@@ -35,7 +37,18 @@ describeGateways("clients that hardly read", { config }, (bench) => {
       }
     });
     const before = await bench().rowIds();
+    // The call's time stands still until the system holds data that the client does not read.
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const socket = await call(bench());
+    await eventually(() => unreadAt(bench().url) === 1, "data that the client does not read");
+    await vi.advanceTimersByTimeAsync(60_000);
+    // The ledger returns what the key has reserved after a pause, by the same clock.
+    await eventually(async () => {
+      await vi.advanceTimersByTimeAsync(100);
+      return (await bench().holds()).length === 0;
+    }, "no open hold");
+    vi.useRealTimers();
     const row = await bench().newestRow(before);
     expect(row).toMatchObject({ status: "failed", usage_source: "estimated" });
     const { outputTokens } = row.usage!;
