@@ -46,9 +46,9 @@ export class InFlightCalls {
     for (const call of this.#calls) call?.stoppable?.stop(isLast);
   }
 
-  /** The start of the oldest call, in the form of ids; the time now if there is none. */
-  since(): string {
-    let since = idTime(Date.now());
+  /** The start of the oldest call, in the form of ids; `nowMs` if there is none. */
+  since(nowMs: number): string {
+    let since = idTime(nowMs);
     for (const call of this.#calls) {
       if (call === undefined) continue;
       const time = call.id.slice(call.id.indexOf("_") + 1).slice(0, since.length);

@@ -13,7 +13,7 @@ const skewMsMax = 30_000;
 const looksMin = 3;
 
 const fix =
-  "set both machines' clocks by NTP: expiries, days of caps and the signatures of callbacks go by the database's, the request log by this machine's";
+  "set both machines' clocks by NTP: expiries, days of caps, the request log and the signatures of callbacks go by the database's";
 
 interface ClockWatch {
   /** `sharedClock` is the database's, `clock` this machine's. */

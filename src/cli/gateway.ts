@@ -103,7 +103,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   );
   closers.add(() => app.close());
   address = await listenOn(app, { environment, settings: catalog.settings }, role);
-  const callsSince = (): string => underWay.since();
+  const callsSince = (): string => underWay.since(resources.sharedClock.now());
   const inFlight = (): number => metrics.inFlight.total;
   closers.add(afterListening(resources, { inFlight, callsSince }, options));
   const shutdown: Shutdown = { cutShort: new AbortController(), options: {}, closers };

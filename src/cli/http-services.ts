@@ -70,6 +70,7 @@ export async function httpServices(parts: HttpParts): Promise<HttpServices> {
     trustedProxies: environment.trustedProxies,
     clients: resources.clients,
     log,
+    clock: resources.sharedClock,
     accessLog,
     tracer,
     secure,
@@ -101,7 +102,7 @@ export async function httpServices(parts: HttpParts): Promise<HttpServices> {
 
 /** Returns the services of text and image calls: the shared ones, and those of each kind. */
 function callServices({ options, resources, media, metrics, spend, hooks, underWay }: HttpParts) {
-  const { environment, catalog, database, files, requestLog, bodyLog, pools, health, clock, log } =
+  const { environment, catalog, database, files, requestLog, bodyLog, pools, health, log } =
     resources;
   const { answers, ledger, sharedClock } = resources;
   const recorded = (record: CallRecord | ImageRecord): void => {
@@ -124,7 +125,7 @@ function callServices({ options, resources, media, metrics, spend, hooks, underW
     catalog: () => catalog.current(),
     pools,
     health,
-    clock,
+    clock: sharedClock,
     log,
     load: resources.load,
     began: (record: CallRecord | ImageRecord) => underWay.began(record),
@@ -142,7 +143,7 @@ function callServices({ options, resources, media, metrics, spend, hooks, underW
       forceConversion: options.forceConversion ?? false,
       cache: { answers, onLookup: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },
-    images: { ...shared, clock: sharedClock, spend, database, files, fileUrl, retentionMs },
+    images: { ...shared, spend, database, files, fileUrl, retentionMs },
   };
 }
 

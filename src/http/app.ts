@@ -86,7 +86,7 @@ export async function createApp(services: HttpServices): Promise<FastifyInstance
 
 const createFastify = (services: HttpServices): FastifyInstance =>
   fastify({
-    genReqId: () => newId("req"),
+    genReqId: () => newId("req", services.clock.now()),
     logger: false,
     requestIdHeader: false,
     forceCloseConnections: "idle",

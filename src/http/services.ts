@@ -102,6 +102,8 @@ export interface HttpServices {
   /** The proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: TrustedProxies;
   readonly log: Log;
+  /** The database's clock, for ids of calls. */
+  readonly clock: Clock;
   /** Receives the address and user agent of each request with a key. */
   readonly clients: KeyClients;
   /** Receives a line for each finished request; absent: no access log. */

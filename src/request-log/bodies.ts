@@ -101,12 +101,11 @@ export async function readBodies(
   const [row] = await database.query<{ sealed: Buffer; created_at: Date; days: number }>(
     `select b.sealed, x.created_at, w.body_retention_days as days from request_bodies b
      join requests x on x.workspace_id = b.workspace_id and x.id = b.id join workspaces w on w.id = b.workspace_id
-     where b.workspace_id = $1 and b.id = $2`,
+     where b.workspace_id = $1 and b.id = $2 and x.created_at + w.body_retention_days * interval '24 hours' > now()`,
     [name.workspaceId, name.id],
   );
   if (row === undefined) return undefined;
   const keptUntil = new Date(row.created_at.getTime() + row.days * dayMs);
-  if (keptUntil.getTime() <= Date.now()) return undefined;
   const text = await unsealText(sealing, bodySealName(name), row.sealed);
   return { ...(JSON.parse(text) as Bodies), keptUntil };
 }

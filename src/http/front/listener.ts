@@ -3,6 +3,7 @@
  * the fast path without Node's HTTP. All other requests go to the previous listeners.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
 import { newId } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import { answerFailure } from "../errors/failure.ts";
@@ -19,6 +20,8 @@ import { watchFast, watchNode, type WatchServices } from "./watch.ts";
 
 interface FrontServices extends ConnectionServices, WatchServices {
   readonly log: Log;
+  /** The database's: the request log is sorted by ids, and retention and exports go by them. */
+  readonly clock: Clock;
   readonly corsOrigins: readonly string[];
   readonly receive: { readonly checkMs: number };
   readonly fastPath?: boolean | undefined;
@@ -56,7 +59,7 @@ export function attachFrontEnd(
       handle(raw, response, body, socket) {
         const { match } = raw;
         if (match.route.protocol === undefined) return false;
-        const id = newId("req");
+        const id = newId("req", services.clock.now());
         const record = watchFast(services, { raw, match, id, socket }, response);
         const request = { raw, match, response, body, id, record };
         cors?.mark(request, response);
@@ -82,7 +85,7 @@ function nodeListener(server: Server, { services, cors, answerText }: FrontEnd):
     if (isLingering(raw.socket)) return;
     if (isAmbiguous(raw)) return refuseAmbiguous(raw);
     const match = matchRoute(raw.method ?? "", raw.url ?? "/");
-    const id = newId("req");
+    const id = newId("req", services.clock.now());
     const record = watchNode(services, { raw, match, id, socket: raw.socket }, response);
     const request = { raw, match, response, body: raw, id, record };
     lingerAfter(raw);

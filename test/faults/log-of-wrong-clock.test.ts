@@ -1,0 +1,88 @@
+/**
+ * Two gateways on one database, with clocks that are weeks off: before and after the time that the request log is kept. The times
+ * and ids of their calls are the database's, so no call is deleted early, and none is missing in a day's export. docs/operate.md
+ * "Clocks".
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { idMs } from "../../src/base/ids.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { adminToken, call } from "../admin/support.ts";
+import { eventually } from "../support/patience.ts";
+import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
+import { spawnGateway } from "../support/process.ts";
+
+const preload = new URL("./shifted-clock.mjs", import.meta.url).href;
+const dayMs = 86_400_000;
+const offDays = [-40, 40];
+
+async function startOff(url: string, days: number) {
+  const directory = temporaryDirectory();
+  const file = join(directory, "ahead");
+  writeFileSync(file, String(days * dayMs));
+  return spawnGateway({
+    DATABASE_URL: url,
+    TOLLGATE_DATA_DIR: directory,
+    TOLLGATE_ADMIN_TOKEN: adminToken,
+    TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+    TOLLGATE_SANDBOX: "on",
+    TOLLGATE_LOG_LEVEL: "silent",
+    TOLLGATE_TEST_CLOCK_FILE: file,
+    NODE_OPTIONS: `--import=${preload}`,
+  });
+}
+
+interface Row {
+  readonly id: string;
+  readonly off_s: number;
+  readonly now_ms: number;
+}
+
+describe("a gateway whose clock is weeks off", () => {
+  it("logs its calls under ids and times of the database's clock, and reports no other time to exports", async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    const database = await openDatabase({ url, log: silentLog });
+    const gateways = await Promise.all(offDays.map((days) => startOff(url, days)));
+    try {
+      const manage = async (path: string, body: object) =>
+        (await call(gateways[0]!.url, "POST", path, { token: adminToken, body })).json;
+      const [workspace] = await database.query<{ id: string }>("select id from workspaces");
+      const { key } = await manage("/keys", { workspace_id: workspace!.id, name: "any" });
+      for (const gateway of gateways) {
+        const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+          body: JSON.stringify({
+            model: "sandbox/chat",
+            messages: [{ role: "user", content: "Hi" }],
+          }),
+        });
+        expect(answer.status).toBe(200);
+        await answer.text();
+      }
+      const rows = await eventually(async () => {
+        const found = await database.query<Row>(
+          `select id, extract(epoch from created_at - now())::float8 as off_s,
+             extract(epoch from now())::float8 * 1000 as now_ms from requests`,
+        );
+        return found.length === offDays.length ? found : undefined;
+      }, "the rows of both calls");
+      const off = rows.map((row) => ({
+        id: Math.abs(idMs(row.id.slice("req_".length))! - row.now_ms) > dayMs,
+        time: Math.abs(row.off_s * 1_000) > dayMs,
+      }));
+      expect(off).toEqual(offDays.map(() => ({ id: false, time: false })));
+      const reports = await database.query<{ calls_since: string; now_ms: number }>(
+        "select calls_since, extract(epoch from now())::float8 * 1000 as now_ms from gateways",
+      );
+      expect(reports).toHaveLength(offDays.length);
+      for (const report of reports)
+        expect(Math.abs(idMs(report.calls_since)! - report.now_ms)).toBeLessThan(dayMs);
+    } finally {
+      await Promise.all(gateways.map((gateway) => gateway.kill()));
+      await database.close();
+    }
+  });
+});
