@@ -21,6 +21,7 @@ import { ownFile } from "../base/own-files.ts";
 import type { Database } from "./database.ts";
 import { limitLockWaits, retryWhileLocked } from "./retry-while-locked.ts";
 import type { Queryable } from "./queryable.ts";
+import { wrongSearchPath } from "./search-path.ts";
 import { encodingFix, wrongEncoding } from "./text-encoding.ts";
 import { orderFix, readTextOrder, wrongOrder } from "./text-order.ts";
 
@@ -116,11 +117,21 @@ function checkNewer(done: ReadonlyMap<string, Done>, known: readonly Recorded[])
   return newer.map(({ name }) => name);
 }
 
-/** Creates the table of applied migrations, and blocks schema changes of other processes until the transaction ends. */
+/** @throws SchemaError where the search_path leads past our tables */
+async function checkSearchPath(database: Queryable): Promise<void> {
+  const wrong = await wrongSearchPath(database);
+  if (wrong !== undefined) throw new SchemaError(wrong.problem, wrong.fix);
+}
+
+/**
+ * Creates the table of applied migrations, and blocks schema changes of other processes until the transaction ends.
+ * @throws SchemaError where the search_path leads past our tables
+ */
 export async function prepareMigrations(tx: Queryable): Promise<void> {
   // No time limit: a change of a large table, or waiting for another process, may take longer than an ordinary statement.
   await tx.query("set local statement_timeout = 0");
   await tx.query("select pg_advisory_xact_lock($1)", [lockKey]);
+  await checkSearchPath(tx);
   await tx.query(
     `create table if not exists schema_migrations (
        name text primary key,
@@ -240,6 +251,7 @@ export async function schemaState(database: Queryable): Promise<{
   readonly newer: readonly string[];
 }> {
   const known = readMigrations();
+  await checkSearchPath(database);
   const [table] = await database.query<{ is_there: boolean }>(
     "select to_regclass('schema_migrations') is not null as is_there",
   );
