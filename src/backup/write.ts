@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import { dayMs } from "../base/durations.ts";
 import type { FileStore } from "../files/index.ts";
-import type { Database, Queryable } from "../storage/index.ts";
+import { needTables, type Database, type Queryable } from "../storage/index.ts";
 import { createFrameWriter, type FrameWriter } from "./frames.ts";
 import { quoted, sumsOf, tablesOf } from "./schema.ts";
 
@@ -70,6 +70,7 @@ async function writeTables(tx: Queryable, writer: FrameWriter, options: BackupOp
     `set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
      set local synchronize_seqscans = off`,
   );
+  await needTables(tx);
   const migrations = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from schema_migrations order by name",
     [],

@@ -27,6 +27,7 @@ export {
   applyMigrations,
   knownMigrations,
   migrate,
+  needTables,
   prepareMigrations,
   SchemaError,
   schemaState,

@@ -123,6 +123,19 @@ async function checkSearchPath(database: Queryable): Promise<void> {
   if (wrong !== undefined) throw new SchemaError(wrong.problem, wrong.fix);
 }
 
+/** @throws SchemaError where the first schema of the search_path has none of our tables */
+export async function needTables(database: Queryable): Promise<void> {
+  await checkSearchPath(database);
+  const [row] = await database.query<{ are_there: boolean }>(
+    "select to_regclass(format('%I.schema_migrations', current_schema())) is not null as are_there",
+  );
+  if (row!.are_there) return;
+  throw new SchemaError(
+    "The database has no tables of Tollgate.",
+    "Check that DATABASE_URL names the gateway's database.",
+  );
+}
+
 /**
  * Creates the table of applied migrations, and blocks schema changes of other processes until the transaction ends.
  * @throws SchemaError where the search_path leads past our tables

@@ -2,10 +2,12 @@
  * A `search_path` of the database or the user that leads past the gateway's tables. A start would make a second, empty set of
  * tables: without keys, credit and ledger. docs/database.md.
  */
+import { PassThrough } from "node:stream";
 import { Client } from "pg";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { writeBackup } from "../../src/backup/index.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { migrate, openDatabase, schemaState } from "../../src/storage/index.ts";
+import { migrate, openDatabase, schemaState, type Database } from "../../src/storage/index.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 
 /** Sets the path of a new database, and opens it. */
@@ -31,12 +33,21 @@ async function openWithPath(path: string, isMigrated: boolean, options = "") {
   return { database, tables };
 }
 
+const backUp = (database: Database) =>
+  writeBackup({
+    database,
+    files: undefined,
+    destination: new PassThrough().resume(),
+    version: "0",
+    progress: () => undefined,
+  });
+
 describe("a search_path that leads past the tables", () => {
   it.each(["other", "other, public"])(
-    "%s: refuses start and doctor, which name both schemas, and makes no tables",
+    "%s: refuses start, doctor and backup, which name both schemas, and makes no tables",
     async (path) => {
       const { database, tables } = await openWithPath(path, true);
-      for (const attempt of [migrate, schemaState])
+      for (const attempt of [migrate, schemaState, backUp])
         await expect(attempt(database)).rejects.toThrow(
           /are in the schema "public", but .* leads to "other".*SET search_path = "public"/,
         );
@@ -46,7 +57,7 @@ describe("a search_path that leads past the tables", () => {
 
   it("is refused with advice if no schema of it exists", async () => {
     const { database } = await openWithPath("missing", false);
-    for (const attempt of [migrate, schemaState])
+    for (const attempt of [migrate, schemaState, backUp])
       await expect(attempt(database)).rejects.toThrow(
         /names no schema that exists.*SET search_path/,
       );
@@ -60,5 +71,14 @@ describe("a search_path that leads past the tables", () => {
     const second = await openWithPath("public", true, "?options=-c%20search_path%3Dother");
     expect((await migrate(second.database)).applied).toContain("baseline");
     expect((await second.tables()).toSorted()).toEqual(["other", "public"]);
+  });
+
+  it("does not make a backup empty: an address without tables in its first schema is refused", async () => {
+    const { database } = await openWithPath(
+      "public",
+      true,
+      "?options=-c%20search_path%3Dother,public",
+    );
+    await expect(backUp(database)).rejects.toThrow("The database has no tables of Tollgate.");
   });
 });
