@@ -88,6 +88,15 @@ async function hangUp(): Promise<Line[]> {
   return lines().slice(before);
 }
 
+/** `nginx` opens its logs again at this signal, so rotation scripts send it. */
+it("SIGUSR1 opens no debugger, through which other users of the machine could run code in the gateway", async () => {
+  gateway.child.kill("SIGUSR1");
+  // Handled one after the other.
+  await hangUp();
+  expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
+  expect(gateway.printed()).not.toContain("Debugger");
+});
+
 describe("SIGHUP to one process", () => {
   it("reloads the keys of providers from their files, for the configuration and for the environment", async () => {
     expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
