@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { throttleCounter } from "../base/throttle-counter.ts";
-import { minuteMs } from "../base/durations.ts";
+import { dayMs, minuteMs } from "../base/durations.ts";
 import { sweepSignIns } from "../admin/index.ts";
 import { sweepAnswers } from "../calls/index.ts";
 import { exportNext, openExportPlace } from "../exports/index.ts";
@@ -50,14 +50,19 @@ function certificate(resources: Resources): Sweep {
   };
 }
 
-function files({ database, files: store, sharedClock, log }: Resources, everyMs = 5_000): Sweep {
+/** The earlier of the two clocks: what is deleted is past its time by both, since one of them may be wrong. */
+const earlierMs = ({ sharedClock, clock }: Resources): number =>
+  Math.min(sharedClock.now(), clock.now());
+
+function files(resources: Resources, everyMs = 5_000): Sweep {
+  const { database, files: store, log } = resources;
   const rounds = throttleCounter(minuteMs);
   return {
     everyMs,
     atOnce: true,
     failure: "the sweep of files failed",
     async round() {
-      const swept = await sweepFiles(database, store, new Date(sharedClock.now()));
+      const swept = await sweepFiles(database, store, new Date(earlierMs(resources)));
       const { removed, failed, error } = swept;
       if (removed > 0) log.info({ removed }, "removed files that had expired");
       if (failed === 0 || rounds() === undefined) return;
@@ -122,7 +127,8 @@ const usage = ({ database, catalog }: Resources, everyMs = 10_000): Sweep => ({
 });
 
 /** Creates parts of the request log ahead, and deletes data that is past its retention. */
-function retention({ database, log, catalog }: Resources, everyMs = minuteMs): Sweep {
+function retention(resources: Resources, everyMs = minuteMs): Sweep {
+  const { database, log, catalog, sharedClock } = resources;
   const { retention: kept, exports } = catalog.settings;
   const isLogExported = exports?.what.includes("requests") === true;
   return {
@@ -130,10 +136,13 @@ function retention({ database, log, catalog }: Resources, everyMs = minuteMs): S
     atOnce: true,
     failure: "the tables could not be kept in bounds; trying again later",
     async round(shouldContinue) {
+      const dayOf = (ms: number): number => Math.floor(ms / dayMs);
+      const clockAheadDays = dayOf(sharedClock.now()) - dayOf(earlierMs(resources));
+      const wanted = { ...kept, isLogExported, clockAheadDays };
       try {
         await keepParts(database, { days: kept.requestLogDays, shouldContinue });
         // Step by step, each in its own transaction, so that other work can run in between.
-        while (shouldContinue() && (await retentionStep(database, { ...kept, isLogExported })) > 0);
+        while (shouldContinue() && (await retentionStep(database, wanted)) > 0);
       } catch (error) {
         if (!isTransient(error)) throw error;
         // A reader of the whole table, such as a backup, can block changes of parts for a while.
@@ -181,7 +190,7 @@ export function startSweeps(
     certificate(resources),
     files(resources, filesEveryMs),
     rates(resources),
-    deleted("bodies", () => sweepBodies(database, sharedClock.now())),
+    deleted("bodies", () => sweepBodies(database, earlierMs(resources))),
     deleted("answers", () => sweepAnswers(database)),
     deleted("sign-ins", () => sweepSignIns(database, sharedClock.now())),
     indexes(resources),

@@ -6,6 +6,11 @@ import { deliveriesStep, tasksStep } from "./finished-tasks.ts";
 
 /** Days that records are kept; absent: for ever. The configuration's `retention` has this type. */
 export interface Retention {
+  /**
+   * Days by which the database's date is ahead of this machine's; 0 if absent. One of the clocks is wrong then, and what is young by
+   * either is kept.
+   */
+  readonly clockAheadDays?: number | undefined;
   readonly requestLogDays?: number | undefined;
   readonly deliveriesDays?: number | undefined;
   readonly tasksDays?: number | undefined;
@@ -14,11 +19,15 @@ export interface Retention {
 }
 
 /**
- * Runs the next step. All time is the database's.
+ * Runs the next step. All time is the database's, except for `clockAheadDays`.
  * @returns how much went: rows or parts; 0 where nothing is left to do now, or another process is at it
  */
 export async function retentionStep(database: Database, retention: Retention): Promise<number> {
-  const { requestLogDays, deliveriesDays, tasksDays, isLogExported: isExported } = retention;
+  const { isLogExported: isExported, clockAheadDays = 0 } = retention;
+  const longer = (days: number | undefined) => days && days + clockAheadDays;
+  const requestLogDays = longer(retention.requestLogDays);
+  const deliveriesDays = longer(retention.deliveriesDays);
+  const tasksDays = longer(retention.tasksDays);
   const done = await underLock(database, async (tx) => {
     let gone = 0;
     if (requestLogDays !== undefined)

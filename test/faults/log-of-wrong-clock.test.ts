@@ -1,7 +1,7 @@
 /**
- * Two gateways on one database, with clocks that are weeks off: before and after the time that the request log is kept. The times
- * and ids of their calls are the database's, so no call is deleted early, and none is missing in a day's export. docs/operate.md
- * "Clocks".
+ * Gateways with clocks that are weeks off: before and after the time that the request log is kept. The times and ids of their calls
+ * are the database's, so no call is deleted early, and none is missing in a day's export. If the database's clock is the wrong one,
+ * no gateway deletes what is young by its own. docs/operate.md "Clocks".
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,13 +18,15 @@ const preload = new URL("./shifted-clock.mjs", import.meta.url).href;
 const dayMs = 86_400_000;
 const offDays = [-40, 40];
 
-async function startOff(url: string, days: number) {
+async function startOff(url: string, days: number, config = "") {
   const directory = temporaryDirectory();
   const file = join(directory, "ahead");
   writeFileSync(file, String(days * dayMs));
+  writeFileSync(join(directory, "tollgate.yaml"), config);
   return spawnGateway({
     DATABASE_URL: url,
     TOLLGATE_DATA_DIR: directory,
+    TOLLGATE_CONFIG: join(directory, "tollgate.yaml"),
     TOLLGATE_ADMIN_TOKEN: adminToken,
     TOLLGATE_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
     TOLLGATE_SANDBOX: "on",
@@ -82,6 +84,43 @@ describe("a gateway whose clock is weeks off", () => {
         expect(Math.abs(idMs(report.calls_since)! - report.now_ms)).toBeLessThan(dayMs);
     } finally {
       await Promise.all(gateways.map((gateway) => gateway.kill()));
+      await database.close();
+    }
+  });
+});
+
+/** How many days ago calls were made, and files expired. */
+const agesDays = [1, 40, 500];
+
+describe("a database whose clock is 400 days ahead of the gateway's", () => {
+  it("STORE-02: makes it delete only what is old by both clocks: calls, and files", async () => {
+    const url = await (await sharedPostgres()).createMigrated();
+    const database = await openDatabase({ url, log: silentLog });
+    await database.query("insert into workspaces (id, name) values ('ws_any', 'any')");
+    for (const days of agesDays) {
+      await database.query(
+        `insert into requests (workspace_id, id, created_at)
+         values ('ws_any', 'req_' || id_time(now() - make_interval(days => $1)) || repeat('0', 16), now())`,
+        [days],
+      );
+      await database.query(
+        `insert into files (name, workspace_id, purpose, media_type, bytes, created_at, expires_at)
+         values (repeat('a', 26) || $1::integer || '.png', 'ws_any', 'result', 'image/png', 1, now(), now() - make_interval(days => $1))`,
+        [days],
+      );
+    }
+    const config = "retention: { request_log_days: 30 }\n";
+    const gateway = await startOff(url, -400, config);
+    try {
+      const left = async () => {
+        const [row] = await database.query<{ calls: number; files: number }>(
+          `select (select count(*)::integer from requests) as calls, (select count(*)::integer from files) as files`,
+        );
+        return row!;
+      };
+      await expect.poll(left, { timeout: 20_000 }).toEqual({ calls: 2, files: 2 });
+    } finally {
+      await gateway.kill();
       await database.close();
     }
   });
