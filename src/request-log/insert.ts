@@ -4,6 +4,7 @@
  * heads only saves work. Neither insert waits for the disk: a crash of the server loses the log's last moments, but never a head without
  * the rows after it.
  */
+import { latePart } from "../base/ids.ts";
 import { codeOf, numberArray, type Database } from "../storage/index.ts";
 import type { Head, Queued } from "./heads.ts";
 
@@ -37,9 +38,17 @@ const typed = (columns: Readonly<Record<string, string>>): string =>
 interface Variant {
   /** True if some row has values of its own. */
   readonly own: boolean;
-  /** True if existing rows are skipped. */
+  /** True if existing rows are skipped, and costs checked against the ledger. */
   readonly again: boolean;
 }
+
+/**
+ * A row's cost; 0 if its charge is gone. A charge is confirmed before its row is written, but a standby that lacks the last commits may
+ * have taken the primary's place in between.
+ */
+const checkedCost = `case when row.cost_nano <> 0 and not exists (select from ledger_entries x
+      where x.workspace_id = ($1::text[])[row.head] and x.reference in (row.id, row.id || '${latePart}') and x.kind = 'charge')
+      then 0 else row.cost_nano end`;
 
 // JSON and ids contain no line ends, so lists of them are joined by line ends without escapes.
 // The log may lose its last moments in a crash of the server; a wait for the disk each time would slow the ledger beside it.
@@ -49,7 +58,7 @@ const insertSql = ({ own, again }: Variant): string => `
   with written as (insert into requests (workspace_id, head, id, created_at, cost_nano, duration_ms, first_token_ms, usage_counts,
     attempt_started_ms, attempt_duration_ms${own ? `, ${ownNames}` : ""})
   select ($1::text[])[row.head], ($2::uuid[])[row.head], row.id,
-    timestamptz 'epoch' + row.created_ms * interval '1 millisecond', row.cost_nano, row.duration_ms, row.first_token_ms,
+    timestamptz 'epoch' + row.created_ms * interval '1 millisecond', ${again ? checkedCost : "row.cost_nano"}, row.duration_ms, row.first_token_ms,
     row.counts, row.started_ms, row.attempt_ms${own ? `, ${ownNames}` : ""}
   from (select set_config('synchronous_commit', 'off', true)) as quick,
     (select unnest($3::integer[]) as head, unnest(string_to_array($4, E'\\n')) as id, unnest($5::bigint[]) as created_ms,
@@ -143,7 +152,12 @@ const sqlOf = {
 const uniqueViolation = "23505";
 const headMissing = "TG001";
 
-async function insertOnce(database: Database, { own, params }: Batch): Promise<void> {
+async function insertOnce(
+  database: Database,
+  { own, params }: Batch,
+  again: boolean,
+): Promise<void> {
+  if (again) return void (await database.query(insertSql({ own, again }), params));
   const name = own ? "requests_insert_own" : "requests_insert";
   try {
     await database.query(own ? sqlOf.own : sqlOf.plain, params, { name });
@@ -163,8 +177,11 @@ async function insertHeads(database: Database, heads: readonly Head[]): Promise<
   ]);
 }
 
+/** Writes rows. `again`: an earlier attempt failed. */
+export type Insert = (rows: readonly Queued[], again: boolean) => Promise<void>;
+
 /** Returns a function that writes rows and the heads they need: all of the rows or none. It throws what the database throws. */
-export function createInserter(database: Database): (rows: readonly Queued[]) => Promise<void> {
+export function createInserter(database: Database): Insert {
   const sent = new WeakSet<Head>();
 
   async function send(heads: readonly Head[]): Promise<void> {
@@ -173,15 +190,15 @@ export function createInserter(database: Database): (rows: readonly Queued[]) =>
     for (const head of heads) sent.add(head);
   }
 
-  return async (rows) => {
+  return async (rows, again) => {
     const batch = batchOf(rows);
     await send(batch.heads.filter((head) => !sent.has(head)));
     try {
-      await insertOnce(database, batch);
+      await insertOnce(database, batch, again);
     } catch (error) {
       if (codeOf(error) !== headMissing) throw error;
       await send(batch.heads);
-      await insertOnce(database, batch);
+      await insertOnce(database, batch, again);
     }
   };
 }

@@ -7,7 +7,7 @@ import type { Log } from "../base/log.ts";
 import { createWriteBehind, roomFor, type WriteBehind } from "../base/write-behind.ts";
 import { isTransient, type Database } from "../storage/index.ts";
 import { createRowMaker, type Queued } from "./heads.ts";
-import { createInserter } from "./insert.ts";
+import { createInserter, type Insert } from "./insert.ts";
 import type { RequestRow } from "./row.ts";
 
 const batchMax = 500;
@@ -20,14 +20,10 @@ const gatherMsDefault = 40;
 export type RequestLog = WriteBehind<RequestRow>;
 
 /** Writes a batch: retries a few times, or splits it in halves, so that one bad row costs only itself. */
-async function write(
-  insert: (rows: readonly Queued[]) => Promise<void>,
-  log: Log,
-  rows: readonly Queued[],
-): Promise<void> {
+async function write(insert: Insert, log: Log, rows: readonly Queued[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await insert(rows);
+      await insert(rows, attempt > 1);
       return;
     } catch (error) {
       if (attempt < attemptsMax && isTransient(error)) {

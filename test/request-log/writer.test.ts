@@ -1,5 +1,6 @@
 /** The request log's writer: every row arrives once, and no input makes the writer fail. */
 import { expect, it } from "vitest";
+import type { Database } from "../../src/storage/index.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { createRequestLog, type RequestRow } from "../../src/request-log/index.ts";
 
@@ -95,5 +96,30 @@ describeDatabase("the writer of the request log", (open) => {
       { id: "odd", model: "a\ufffdb\ufffdc", notes: ["\ufffd \\u0000"] },
     ]);
     expect(errors).toMatchObject([{ rows: 1 }]);
+  });
+
+  it("T67: logs a call without cost whose charge was lost in a failover between the charge and the row", async () => {
+    const database = await open();
+    await database.query(
+      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+       values ('w', 'kept', 'charge', 7, 0, 0, now()), ('w', 'late:late', 'charge', 7, 0, 0, now())`,
+    );
+    let failures = 1;
+    const failing: Database = {
+      ...database,
+      query: async (sql, params, options) => {
+        if (sql.includes("insert into requests ") && failures-- > 0)
+          throw Object.assign(new Error("the server stops"), { code: "57P01" });
+        return database.query(sql, params, options);
+      },
+    };
+    const requestLog = createRequestLog(failing, silentLog);
+    for (const id of ["kept", "late", "lost"]) requestLog.add({ ...row(id), costNano: 7n });
+    await requestLog.flush();
+    expect(await database.query("select id, cost_nano from request_log order by id")).toEqual([
+      { id: "kept", cost_nano: 7n },
+      { id: "late", cost_nano: 7n },
+      { id: "lost", cost_nano: 0n },
+    ]);
   });
 });
