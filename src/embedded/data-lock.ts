@@ -4,16 +4,23 @@
  * reused process id is never mistaken for the holder. `gateway.json` beside it only says who holds it.
  */
 import { readFileSync, rmSync, writeFileSync, renameSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { pidNamespace } from "../base/process-alive.ts";
 
 /** Another process holds the data directory. */
 export class DataDirectoryInUseError extends Error {
   readonly pid: number | undefined;
 
-  constructor(dataDir: string, pid: number | undefined) {
+  constructor(dataDir: string, holder: Pick<HolderInfo, "pid" | "elsewhere"> | undefined) {
+    const pid = holder?.pid;
+    const elsewhere =
+      holder?.elsewhere === undefined
+        ? ""
+        : ` of another container or machine (host name ${holder.elsewhere})`;
     super(
-      `The data directory ${dataDir} is in use by ${pid === undefined ? "another process" : `process ${pid}`}. ` +
+      `The data directory ${dataDir} is in use by ${pid === undefined ? "another process" : `process ${pid}${elsewhere}`}. ` +
         "Stop that process, or set TOLLGATE_DATA_DIR to another directory; " +
         "several gateways at once need DATABASE_URL, a PostgreSQL server.",
     );
@@ -34,7 +41,12 @@ export interface ServerLocation {
 /** Where to reach the lock holder's database. */
 export interface HolderInfo extends ServerLocation {
   readonly pid: number;
+  /** The host name of another container or machine, where `pid` counts. */
+  readonly elsewhere?: string;
 }
+
+/** Where the process ids of this process count. */
+const here = { machine: hostname(), namespace: pidNamespace };
 
 export interface DataLock {
   /** Tells other processes how to reach the database, once it accepts connections. */
@@ -50,10 +62,16 @@ const infoPath = (dataDir: string) => join(dataDir, "gateway.json");
  */
 export function readHolder(dataDir: string): HolderInfo | undefined {
   try {
-    const info = JSON.parse(readFileSync(infoPath(dataDir), "utf8")) as Partial<HolderInfo>;
+    const info = JSON.parse(readFileSync(infoPath(dataDir), "utf8")) as Partial<
+      HolderInfo & typeof here
+    >;
     if (typeof info.pid !== "number") return undefined;
     const { pid, host = "", port = 0, password } = info;
-    return { pid, host, port, ...(password === undefined ? {} : { password }) };
+    const { machine, namespace } = info;
+    const isHere =
+      machine === undefined || (machine === here.machine && namespace === here.namespace);
+    const elsewhere = isHere ? {} : { elsewhere: machine };
+    return { pid, host, port, ...elsewhere, ...(password === undefined ? {} : { password }) };
   } catch {
     return undefined;
   }
@@ -80,7 +98,7 @@ export function tryLock(dataDir: string): DataLock | undefined {
   }
   const write = (info: HolderInfo) => {
     const temporary = `${infoPath(dataDir)}.${process.pid}`;
-    writeFileSync(temporary, JSON.stringify(info), { mode: 0o600 });
+    writeFileSync(temporary, JSON.stringify({ ...info, ...here }), { mode: 0o600 });
     renameSync(temporary, infoPath(dataDir));
   };
   try {

@@ -82,7 +82,7 @@ async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
         close: () => Promise.resolve(reached.close()),
       };
     }
-    if (performance.now() > deadline) throw new DataDirectoryInUseError(dataDir, holder?.pid);
+    if (performance.now() > deadline) throw new DataDirectoryInUseError(dataDir, holder);
     await sleep(joinPollMs);
   }
 }
@@ -101,7 +101,7 @@ export async function openEmbedded(given: EmbeddedOptions): Promise<Embedded> {
   const { dataDir } = options;
   let lock = lockDirectory(dataDir);
   if (lock === undefined) {
-    if (!options.join) throw new DataDirectoryInUseError(dataDir, readHolder(dataDir)?.pid);
+    if (!options.join) throw new DataDirectoryInUseError(dataDir, readHolder(dataDir));
     const joined = await joinHolder(dataDir);
     if ("address" in joined) return joined;
     lock = joined;

@@ -1,5 +1,7 @@
 /** The lock of a data directory: one process at a time, no stale lock stays, and commands may join the holder. */
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DataDirectoryInUseError } from "../../src/embedded/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
@@ -15,6 +17,14 @@ it("a directory in use is refused with its process and what to do; a killed hold
   expect(refused).toBeInstanceOf(DataDirectoryInUseError);
   expect((refused as DataDirectoryInUseError).pid).toBe(holder.child.pid);
   expect(String(refused)).toMatch(/Stop that process, or set TOLLGATE_DATA_DIR/);
+  // As if the holder were in another container: each has a process 1.
+  const record = join(dataDir, "gateway.json");
+  const held = JSON.parse(readFileSync(record, "utf8")) as object;
+  writeFileSync(record, JSON.stringify({ ...held, pid: 1, machine: "old-pod", namespace: "7" }));
+  await expect(openDatabase({ dataDir, log: silentLog })).rejects.toThrow(
+    "is in use by process 1 of another container or machine (host name old-pod). Stop that process, or",
+  );
+  writeFileSync(record, JSON.stringify(held));
   const second = startHolder("embedded", dataDir);
   await second.said(new RegExp(`^failed .*process ${holder.child.pid}`)).toBeDefined();
 
