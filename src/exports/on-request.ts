@@ -23,19 +23,32 @@ async function refuseGone(tx: Queryable, { kind, day }: Day): Promise<void> {
   );
 }
 
-/** Seconds that the log may be behind: rows of the last moment become visible, and gateways report calls that began before midnight. */
+/**
+ * Seconds that log and ledger may be behind: rows of the last moment become visible, and gateways report calls that began before
+ * midnight.
+ */
 const marginSeconds = 60;
 
-/** Calls of the day still run, so its file would lack them. */
+/** Returns the time in ms before which everything is there; by the database's clock, since this machine's may be ahead. */
+async function completeMs(tx: Queryable, kind: Day["kind"]): Promise<number> {
+  if (kind === "requests") return closedMs(tx, marginSeconds);
+  const [row] = await tx.query<{ ms: number }>(
+    "select extract(epoch from ledger_now())::float8 * 1000 as ms",
+  );
+  return row!.ms - marginSeconds * 1_000;
+}
+
+/** The day is not over, or calls of it still run, so its file would lack some. */
 class DayOpenError extends Error {
   override name = "DayOpenError";
 }
 
 async function refuseOpen(tx: Queryable, { kind, day }: Day): Promise<void> {
-  if (kind !== "requests") return;
-  if ((await closedMs(tx, marginSeconds)) >= Date.parse(`${day}T00:00:00Z`) + dayMs) return;
+  if ((await completeMs(tx, kind)) >= Date.parse(`${day}T00:00:00Z`) + dayMs) return;
   throw new DayOpenError(
-    `calls or tasks of ${day} are not over yet, so that its file would lack them: try again later`,
+    kind === "requests"
+      ? `calls or tasks of ${day} are not over yet, so that its file would lack them: try again later`
+      : `${day} is not over yet by the database's clock, so that its file would lack entries: try again later`,
   );
 }
 

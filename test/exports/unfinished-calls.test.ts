@@ -49,6 +49,16 @@ describeDatabase("calls that outlast their day", (open) => {
       .split("\n")
       .map((line) => (JSON.parse(line) as { id: string }).id);
 
+  it("a day of the ledger that is not over by the database's clock is refused, whatever this machine's says", async () => {
+    const ledgerOf = (ms: number) => {
+      const today = new Date(ms).toISOString().slice(0, 10);
+      return exportOnRequest(readsOf(database), place, { kind: "ledger", day: today });
+    };
+    // The command refuses days that are not over by this machine's clock; this one may be ahead.
+    await expect(ledgerOf(Date.now())).rejects.toThrow(/is not over yet by the database's clock/);
+    expect(await ledgerOf(startMs)).toMatchObject({ file: `ledger-${day}.jsonl.gz` });
+  });
+
   it("T65: delay the export until their gateway reports their end, and are in the day's file", async () => {
     await reported(idTime(beganMs));
     expect(await exportNext(database, place, "requests")).toBeUndefined();
