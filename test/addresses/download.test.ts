@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openFileStore, type FileStore } from "../../src/files/index.ts";
 import { download, DownloadError, type DownloadRequest } from "../../src/upstream/index.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { resolver, serve, serveRaw, type TestServer } from "./servers.ts";
 
 const head = (hex: string): Buffer =>
@@ -182,7 +182,7 @@ describe("a file that is too large", () => {
   });
 
   it("leaves memory use flat, at 2 GB", async () => {
-    const size = inForm(512, 2048) * 1024 ** 2;
+    const size = shortOrLong(512, 2048) * 1024 ** 2;
     const server = await serving(endless(() => undefined, size));
     // Peak memory in the first quarter, in which the buffers settle, and in the rest.
     const most = [0, 0] as [number, number];

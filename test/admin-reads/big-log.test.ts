@@ -8,15 +8,15 @@ import { newId } from "../../src/base/ids.ts";
 import { createRequestLog } from "../../src/request-log/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
 import { readUsage } from "../../src/usage/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 
-const rowsMax = inForm(40_000, 100_000);
+const rowsMax = shortOrLong(40_000, 100_000);
 // With more than 25, time limits how much of the log a page reads (many-workspaces.test.ts), not the rows.
 const workspaces = 25;
 const startMs = Date.parse("2026-10-01T00:00:00Z");
 /** More than a day in all. */
-const stepMs = inForm(2_500, 1_000);
+const stepMs = shortOrLong(2_500, 1_000);
 
 describeDatabase("a long log", (open) => {
   it("T86: gives lists, filters, deep pages and sums in bounded time and memory", async () => {
@@ -127,8 +127,8 @@ describeDatabase("a long log", (open) => {
     console.log(`a long log: milliseconds ${JSON.stringify(times)}, ${grown.toFixed(0)} MB`);
     // A page reads a fraction of the rows. A scan that sorts whole rows takes several times as long, and hundreds of megabytes.
     // Both are compared with a scan under the present load; in the short form the load may change the next moment.
-    const listMsMax = Math.max(scan * inForm(3, 1), 200);
-    const sumsMsMax = Math.max(scan * inForm(60, 20), inForm(5_000, 2_000));
+    const listMsMax = Math.max(scan * shortOrLong(3, 1), 200);
+    const sumsMsMax = Math.max(scan * shortOrLong(60, 20), shortOrLong(5_000, 2_000));
     expect(Object.entries(lists).filter(([, tookMs]) => tookMs > listMsMax)).toEqual([]);
     expect(sums).toBeLessThan(sumsMsMax);
     expect(grown).toBeLessThan(100);

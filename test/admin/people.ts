@@ -35,16 +35,16 @@ export async function person(
   gateway: AdminGateway,
   { userId, email }: { userId: string; email: string },
 ): Promise<Person> {
-  const hand = await gateway.hand();
+  const internals = await gateway.internals();
   const sessions = createSessions({
-    ...hand,
+    ...internals,
     oidc: undefined,
     publicUrl: () => gateway.url,
     log: silentLog,
   });
   const opening = { userId, passwordChangeRequired: false, remember: true };
   const cookie = cookieOf(await sessions.open(opening, new Headers()));
-  const { token } = await createToken(hand, { userId, name: "test", expiresAt: null });
+  const { token } = await createToken(internals, { userId, name: "test", expiresAt: null });
   return {
     userId,
     email,
@@ -57,10 +57,10 @@ export async function person(
 /** The hash of `password`, shared by first users of an address: hashing takes a tenth of a second each time, on purpose. */
 let hashed: Promise<string> | undefined;
 
-async function hashOf(hand: Parameters<typeof hashFor>[0], email: string): Promise<string> {
-  const others = await hand.database.query("select 1 from users where email = $1", [email]);
-  if (others.length > 0) return hashFor(hand, email, password);
-  return (hashed ??= hashFor(hand, email, password));
+async function hashOf(internals: Parameters<typeof hashFor>[0], email: string): Promise<string> {
+  const others = await internals.database.query("select 1 from users where email = $1", [email]);
+  if (others.length > 0) return hashFor(internals, email, password);
+  return (hashed ??= hashFor(internals, email, password));
 }
 
 /**
@@ -72,10 +72,10 @@ export async function newMember(
   workspaceId: string,
   { email, role }: { email: string; role: "admin" | "member" },
 ): Promise<Person> {
-  const hand = await gateway.hand();
-  const hash = await hashOf(hand, email);
-  const { id: userId } = await createUser(hand, { email, name: email, role: "user", hash });
-  await addMember(hand, { workspaceId, userId, role });
+  const internals = await gateway.internals();
+  const hash = await hashOf(internals, email);
+  const { id: userId } = await createUser(internals, { email, name: email, role: "user", hash });
+  await addMember(internals, { workspaceId, userId, role });
   return person(gateway, { userId, email });
 }
 

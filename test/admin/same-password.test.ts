@@ -43,9 +43,14 @@ describe("a password that another account with the address has", () => {
 
   it("joins with that account if it administers the gateway, although it is in no workspace", async () => {
     const email = freshEmail();
-    const hand = await world.gateway.hand();
-    const hash = await hashFor(hand, email, password);
-    const { id: userId } = await createUser(hand, { email, name: "root", role: "admin", hash });
+    const internals = await world.gateway.internals();
+    const hash = await hashFor(internals, email, password);
+    const { id: userId } = await createUser(internals, {
+      email,
+      name: "root",
+      role: "admin",
+      hash,
+    });
     const { oneTime } = await invited(email);
     const changed = await changeOneTime(email, oneTime, password);
     expect(changed.json).toMatchObject({ user: { id: userId } });

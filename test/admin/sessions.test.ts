@@ -56,9 +56,9 @@ describe("console sessions", () => {
     const [user] = await gateway.database.query<{ id: string }>("select id from users");
     const opening = { userId: user!.id, passwordChangeRequired: false, remember: true };
     const cookieAt = async (publicUrl: string): Promise<string> => {
-      const hand = await gateway.hand();
+      const internals = await gateway.internals();
       const rest = { oidc: undefined, publicUrl: () => publicUrl, log: silentLog };
-      const opened = await createSessions({ ...hand, ...rest }).open(opening, new Headers());
+      const opened = await createSessions({ ...internals, ...rest }).open(opening, new Headers());
       return opened.headers.getSetCookie().join();
     };
     expect(await cookieAt("https://gateway.example")).toMatch(/^__Secure-.*; Secure/i);

@@ -9,13 +9,13 @@ import { silentLog } from "../../src/base/log.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { startFarDatabase, type FarDatabase } from "../ledger/far-database.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { adminToken, call } from "./support.ts";
 
-const rounds = Number(process.env["TOLLGATE_TEST_ROUNDS"] ?? inForm(1, 100));
-const callersPerGateway = inForm(2, 16);
+const rounds = Number(process.env["TOLLGATE_TEST_ROUNDS"] ?? shortOrLong(1, 100));
+const callersPerGateway = shortOrLong(2, 16);
 /** Calls that each gateway must refuse before a change is undone. */
 const refusalsMin = 8;
 const chat = { model: "sandbox/chat", messages: [{ role: "user", content: "hi" }], max_tokens: 5 };
@@ -150,7 +150,7 @@ describe("two gateways under load", () => {
 
   it.each(Object.keys(changes).map((name, index) => [name, index] as const))(
     "KEY-13 T70 T73: %s: no call that begins after the answer succeeds, on either gateway",
-    { timeout: inForm(300_000, 1_800_000) },
+    { timeout: shortOrLong(300_000, 1_800_000) },
     async (name, index) => {
       for (let round = 0; round < rounds; round += 1) {
         for (const one of counts) one.granted = 0;

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { longNumbersMax } from "../../src/base/exact-numbers.ts";
 import { jsonBounds } from "../../src/base/json-scan.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import {
   expectUnharmed,
   listOf,
@@ -87,7 +87,7 @@ describe("a stranger's large bodies", () => {
 
   type Attack = readonly [string, typeof groups];
   /** In the long form each group has its own attack; in the short one all groups share one, in turn. */
-  const attacks = inForm<readonly Attack[]>(
+  const attacks = shortOrLong<readonly Attack[]>(
     [["all paths", groups]],
     groups.map((group) => [group[0], [group]]),
   );
@@ -97,7 +97,7 @@ describe("a stranger's large bodies", () => {
     async (name, tried) => {
       await expectUnharmed(`a stranger to ${name}`, victim, async () => {
         const statuses: number[] = [];
-        for (let round = 0; round < inForm(1, 10); round += 1)
+        for (let round = 0; round < shortOrLong(1, 10); round += 1)
           for (const group of tried) statuses.push(...(await attacked(group)));
         return statuses;
       });
@@ -113,7 +113,7 @@ describe("bodies nested without end", () => {
     const one = { path: "/v1/chat/completions", body, key: victim.key };
     const statuses = new Set<number>();
     const figures = await measureAgain("nested bodies", victim, async () => {
-      for (let round = 0; round < inForm(10, 200); round += 1)
+      for (let round = 0; round < shortOrLong(10, 200); round += 1)
         statuses.add(await send(victim.url, one));
     });
     expect([...statuses]).toEqual([400]);
@@ -143,8 +143,8 @@ describe("bodies of tiny values", () => {
       { path: "/v1/responses", body, chunked: true },
       { path: "/v1/images/generations", body },
     ];
-    const sent = Array.from({ length: inForm(1, 3) }, () => bodies).flat();
-    const answers = await attack("60 MB of {}", sent, inForm(1, 5));
+    const sent = Array.from({ length: shortOrLong(1, 3) }, () => bodies).flat();
+    const answers = await attack("60 MB of {}", sent, shortOrLong(1, 5));
     // If an answer comes before its body was sent, the connection may break.
     expect(
       Object.keys(answers).filter((status) => !["0", "400", "413", "503"].includes(status)),
@@ -156,13 +156,13 @@ describe("bodies of tiny values", () => {
     const one = { path: "/v1/messages", body: Buffer.from(text) };
     await attack(
       "31 MB of {}",
-      Array.from({ length: inForm(3, 12) }, () => one),
-      inForm(1, 5),
+      Array.from({ length: shortOrLong(3, 12) }, () => one),
+      shortOrLong(1, 5),
     );
   });
 
   describe("bodies just within the limits, many at once", () => {
-    const manyOf = <Body>(bodies: readonly Body[]) => inForm(bodies, [...bodies, ...bodies]);
+    const manyOf = <Body>(bodies: readonly Body[]) => shortOrLong(bodies, [...bodies, ...bodies]);
     const { parts, values } = jsonBounds;
     const turns = Math.floor(parts / 5) - 8;
     const role = (index: number, other: string) => (index % 2 === 0 ? "user" : other);
@@ -190,7 +190,7 @@ describe("bodies of tiny values", () => {
     ];
     const [toChat, toResponses, toMessages, toGoogle] = models;
     /** All protocols to each model; in the short form each to a model of another protocol, so that all are converted. */
-    const conversations = inForm<readonly (readonly [string, ReturnType<typeof bodiesTo>])[]>(
+    const conversations = shortOrLong<readonly (readonly [string, ReturnType<typeof bodiesTo>])[]>(
       [["others", bodiesTo(toResponses, toChat, toGoogle, toMessages)]],
       models.map((model) => [model, bodiesTo(model, model, model, model)]),
     );
@@ -198,7 +198,7 @@ describe("bodies of tiny values", () => {
     it.each(conversations)(
       "harm no other caller as conversations with %s",
       async (name, bodies) => {
-        await attack(`conversations to ${name}`, manyOf(bodies), inForm(1, 10));
+        await attack(`conversations to ${name}`, manyOf(bodies), shortOrLong(1, 10));
       },
     );
 
@@ -230,17 +230,17 @@ describe("bodies of tiny values", () => {
           body: `{${hello},"max_tokens":9,"x":${listOfSame(values - 100, "9007199254740993")}}`,
         },
       ].map(({ path, body }) => ({ path, body: Buffer.from(body) }));
-      await attack("other legal bodies", manyOf(bodies), inForm(1, 10));
+      await attack("other legal bodies", manyOf(bodies), shortOrLong(1, 10));
     });
   });
 
   it("harm no other caller as one long text, many at once", async () => {
-    const text = `{"model":"sandbox/messages","messages":[{"role":"user","content":"${'\\"'.repeat(inForm(4, 15) * 2 ** 20)}"}]}`;
+    const text = `{"model":"sandbox/messages","messages":[{"role":"user","content":"${'\\"'.repeat(shortOrLong(4, 15) * 2 ** 20)}"}]}`;
     const one = { path: "/v1/chat/completions", body: Buffer.from(text) };
     await attack(
       "one text of escaped quotes",
       Array.from({ length: 6 }, () => one),
-      inForm(1, 5),
+      shortOrLong(1, 5),
     );
   });
 });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "vitest";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import type { MemoryGroup } from "../support/memory-group.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway } from "../support/process.ts";
@@ -240,8 +240,8 @@ export const listOfSame = (count: number, item: string): string =>
   `[${`${item},`.repeat(count - 1)}${item}]`;
 
 /** Processor time of one piece of work: several time slices of a scheduler. The short form's limits are twenty times as wide. */
-const workMs = inForm(10, 30);
-const workEveryMs = inForm(500, 200);
+const workMs = shortOrLong(10, 30);
+const workEveryMs = shortOrLong(500, 200);
 
 /** Works for `workMs`, over and over, and records how long each piece took. */
 const busyProgram = `

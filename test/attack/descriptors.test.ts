@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { closeAll, openRaw, type RawClient } from "./raw-clients.ts";
@@ -17,7 +17,7 @@ import { measureAgain, stallMsMax } from "./support.ts";
 const openFiles = 400;
 const connections = 500;
 /** In the short form only a server: callers' connections are counted in one place, whichever database is used. */
-const kinds = inForm<readonly ("embedded" | "server")[]>(["server"], ["embedded", "server"]);
+const kinds = shortOrLong<readonly ("embedded" | "server")[]>(["server"], ["embedded", "server"]);
 const adminToken = "admin-token-of-the-descriptor-attack";
 
 describe.each(kinds)("500 connections on 400 open files, %s", (kind) => {
@@ -55,7 +55,7 @@ describe.each(kinds)("500 connections on 400 open files, %s", (kind) => {
     const slow = chat('Hi\n#sandbox {"delay_ms": 2000}');
     const clients: RawClient[] = [];
     for (let index = 0; index < connections; index += 1) clients.push(openRaw(gateway.url, slow));
-    const deadline = performance.now() + inForm(120_000, 20_000);
+    const deadline = performance.now() + shortOrLong(120_000, 20_000);
     const isDone = (client: RawClient): boolean =>
       client.closed() || /\r\n\r\n./s.test(client.text());
     while (!clients.every(isDone) && performance.now() < deadline) await sleep(50);
@@ -73,7 +73,7 @@ describe.each(kinds)("500 connections on 400 open files, %s", (kind) => {
       `descriptors, ${kind}`,
       { url: gateway.url, pid: gateway.child.pid!, key },
       async () => {
-        for (let round = 0; round < inForm(1, 20); round += 1) await attackOnce(counts);
+        for (let round = 0; round < shortOrLong(1, 20); round += 1) await attackOnce(counts);
       },
     );
     console.log(`attack: descriptors, ${kind}: the attacker's answers`, counts);

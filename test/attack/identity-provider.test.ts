@@ -139,7 +139,7 @@ describe("an identity provider that does not answer", () => {
   it("is waited for with a limit, and asked once for all waiting sign-ins", async () => {
     const before = asked;
     const sessions = createSessions({
-      ...(await gateway.hand()),
+      ...(await gateway.internals()),
       oidc: { issuer, clientId: client.id, clientSecret: client.secret },
       publicUrl: () => gateway.url,
       log: silentLog,

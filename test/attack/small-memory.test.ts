@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultSettings } from "../../src/catalog/index.ts";
 import { memoryOfEach } from "../../src/cli/workers/memory.ts";
 import { shareOf } from "../../src/cli/workers/share.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { memoryGroup } from "../support/memory-group.ts";
 import { eventually } from "../support/patience.ts";
 import { pixel } from "../support/pixel.ts";
@@ -25,20 +25,20 @@ const { textBodyBytes } = shareOf(
 /** Leaves room for the JSON around the text. */
 const bodyBytes = Math.floor(textBodyBytes / mebibyte - 1) * mebibyte;
 /** There is room for one of them at a time. Four together would take more than the memory. */
-const bodiesAtOnce = inForm(4, 20);
+const bodiesAtOnce = shortOrLong(4, 20);
 /** Bodies beside streams. One alone takes all the room for large bodies. */
-const bodiesBesideStreams = inForm(1, 20);
-const rounds = inForm(1, 3);
-const unread = inForm(90, 200);
+const bodiesBesideStreams = shortOrLong(1, 20);
+const rounds = shortOrLong(1, 3);
+const unread = shortOrLong(90, 200);
 /** 512 MB have room for this many unread streams. */
 const unreadStreamsMax = 80;
 /** If all of their text were kept, they would take 320 MB, or 240 in the short form: too much beside a body either way. */
-const longStreams = inForm(30, 40);
+const longStreams = shortOrLong(30, 40);
 const longStreamBytes = 4_200_000;
 /** Each of them sends an event of 30 MB. */
 const endlessEventStreams = 40;
 /** If all were held at once, those of the short form would take 500 MB (42 MB each), besides the process itself. */
-const pictureCalls = inForm(12, 100);
+const pictureCalls = shortOrLong(12, 100);
 
 /** The gateway checks every 250 ms which clients read. One that did not run for nearly half of that may have read nothing. */
 const excusedMs = 100;
@@ -114,7 +114,7 @@ const texts = bodies[2]!;
  * In the short form: one that is converted, and the plainest, which is passed on unchanged. The one that takes the most comes
  * beside streams.
  */
-const tried = inForm([bodies[1]!, bodies.at(-1)!], bodies);
+const tried = shortOrLong([bodies[1]!, bodies.at(-1)!], bodies);
 /** In the short form only the vendor that ends its answers: an event without an end is tried with texts. */
 const pictureVendors: readonly (readonly [string, string, object, readonly number[]])[] = [
   ["whole answers of 25 MB", "large-picture", {}, [200, 503]],
@@ -201,7 +201,7 @@ describe.skipIf(group === undefined)("large bodies on a gateway with 512 MB", ()
         }
       });
       expect(figures.failed).toBe(0);
-      for (let again = 0; again < inForm(1, 2); again += 1) expect(await post(sent)).toBe(200);
+      for (let again = 0; again < shortOrLong(1, 2); again += 1) expect(await post(sent)).toBe(200);
       expect(group!.ended()).toBe(0);
     },
   );
@@ -269,7 +269,7 @@ describe.skipIf(group === undefined)("a vendor that lies to a gateway with 512 M
   });
 });
 
-describe.skipIf(group === undefined).each(pictureVendors.slice(0, inForm(1, 2)))(
+describe.skipIf(group === undefined).each(pictureVendors.slice(0, shortOrLong(1, 2)))(
   "a vendor of pictures sends a gateway with 512 MB %s",
   (what, model, more, allowed) => {
     const { own, pictureOf, expectServed } = startOne();
@@ -306,10 +306,10 @@ describe.skipIf(group === undefined)(
     it("are cut off before those for clients that read", async () => {
       const { path, headers, body } = pictureOf("large-picture", {});
       const request = { path, headers: headers!, body: body! };
-      const silent = Array.from({ length: inForm(10, 20) }, () =>
+      const silent = Array.from({ length: shortOrLong(10, 20) }, () =>
         openRaw(own.victim.url, request, { reads: false }),
       );
-      const served = inForm(2, 5);
+      const served = shortOrLong(2, 5);
       let whole = 0;
       const read = async (): Promise<void> => {
         const answer = await fetch(`${own.victim.url}${path}`, {

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 
 export interface Figures {
   /** The longest answer to the other caller, minus the longest that an idle program needed in the same time. */
@@ -30,12 +30,12 @@ export interface Target {
 }
 
 /** In the short form stalls count from seconds on, so ten calls a second find them. */
-const everyMs = inForm(100, 20);
+const everyMs = shortOrLong(100, 20);
 /**
  * An attack may not make other callers wait longer than this. In `npm test` other files share the processors, and the machine may
  * be slow. There it finds only waits of seconds.
  */
-export const stallMsMax = inForm(5_000, 250);
+export const stallMsMax = shortOrLong(5_000, 250);
 
 /** A program that only answers: if it has to wait, the machine is slow. */
 const idleProgram = `

@@ -10,14 +10,14 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { measure, stallMsMax, type Figures } from "./support.ts";
 
 /** Each origin is attacked once: after its first surplus bytes there is nothing more to gain. */
-const origins = inForm(4, 60);
-const roundMs = inForm(1_000, 1_500);
+const origins = shortOrLong(4, 60);
+const roundMs = shortOrLong(1_000, 1_500);
 /** Milliseconds between the answer and the surplus bytes; `packet`: in the same packet. */
 const delays = ["packet", "0", "1", "3", "10", "20"] as const;
 
@@ -155,7 +155,7 @@ describe("a vendor that sends bytes after its answer", () => {
       `attack: surplus bytes: ${total.attacks} attacks, ${total.calls} innocent calls, ` +
         `${total.poisoned} of them poisoned, ${total.failed} failed`,
     );
-    expect(total.calls).toBeGreaterThan(origins * inForm(10, 20));
+    expect(total.calls).toBeGreaterThan(origins * shortOrLong(10, 20));
     expect(total).toMatchObject({ poisoned: 0, failed: 0 });
     expect(figures).toMatchObject([{ failed: 0 }, { failed: 0 }]);
     // Another program on the machine may stall one half; a stall by the attack shows in both.

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { startVictim, type Victim } from "./body-support.ts";
 
 const megabyte = 2 ** 20;
@@ -53,7 +53,7 @@ describe("bodies in chunks of one byte", () => {
   it("take memory in proportion to their bytes, for strangers who never finish a sign-in", async () => {
     const body = tinyChunks(`{"email":"${"a".repeat(15_000)}`);
     const before = memoryOf(victim.pid);
-    for (let count = 0; count < inForm(100, 200); count += 1)
+    for (let count = 0; count < shortOrLong(100, 200); count += 1)
       await send(head("/auth/sign-in/email", "") + body);
     // A later request is answered once the earlier bytes have been read.
     const last = await send(head("/auth/sign-in/email", "") + tinyChunks("{}") + "0\r\n\r\n");
@@ -63,7 +63,7 @@ describe("bodies in chunks of one byte", () => {
   });
 
   it("take memory in proportion to their bytes, for a call that is answered", async () => {
-    const text = "a".repeat(inForm(2, 16) * megabyte);
+    const text = "a".repeat(shortOrLong(2, 16) * megabyte);
     const body = JSON.stringify({
       model: "sandbox/chat",
       messages: [{ role: "user", content: text }],
@@ -73,6 +73,6 @@ describe("bodies in chunks of one byte", () => {
       head("/v1/chat/completions", victim.key) + tinyChunks(body) + "0\r\n\r\n",
     );
     expect(await statusOf(call)).toBe("200");
-    expect(memoryOf(victim.pid) - before).toBeLessThan(inForm(300, 800));
+    expect(memoryOf(victim.pid) - before).toBeLessThan(shortOrLong(300, 800));
   });
 });

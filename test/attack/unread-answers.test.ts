@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { unreadAt } from "../support/unread.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -16,9 +16,9 @@ import { bytesOf, closeAll, openRaw, type RawClient, type RawRequest } from "./r
 import { measureAgain, stallMsMax } from "./support.ts";
 
 /** Each takes some megabytes of the system's buffers: most of what this test costs the machine. */
-const connections = inForm(100, 800);
+const connections = shortOrLong(100, 800);
 /** The long form uses the default limit. */
-const unreadSeconds = inForm(3, 60);
+const unreadSeconds = shortOrLong(3, 60);
 /** More than the system's own buffers of a connection, which take about 3 MB on loopback. */
 const answerBytes = 5_000_000;
 
@@ -104,7 +104,7 @@ describe(`${connections} connections that never read`, () => {
             clients.push(client);
             // At the pace of the gateway: the test is about the effect of unread answers, not about a queue for the processor.
             if (index % 10 === 0) await (await fetch(`${gateway.url}/healthz`)).arrayBuffer();
-            if (index % 10 === 0) await sleep(inForm(100, 300));
+            if (index % 10 === 0) await sleep(shortOrLong(100, 300));
             most = Math.max(most, openFiles());
           }
           // By then every answer was written, and no connection that still waits may remain.
@@ -125,6 +125,6 @@ describe(`${connections} connections that never read`, () => {
       expect(figures.memoryMax).toBeLessThan(1.5e9);
       expect(await tollgateHere(["verify"], environment)).toMatchObject({ code: 0 });
     },
-    inForm(240_000, 900_000),
+    shortOrLong(240_000, 900_000),
   );
 });

@@ -23,7 +23,7 @@ import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { drive, newLoad } from "../faults/load.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import {
   preparedDataDir,
   sharedPostgres,
@@ -93,7 +93,7 @@ interface BackupReport {
 /** Restores the backup and returns its report. In the short form a process of its own does one restore, this process the others. */
 async function restored(
   target: Record<string, string>,
-  { by = inForm(tollgateHere, tollgate), flags = [] as readonly string[] } = {},
+  { by = shortOrLong(tollgateHere, tollgate), flags = [] as readonly string[] } = {},
 ): Promise<BackupReport> {
   const done = await by(["restore", file, "--json", ...flags], target);
   expect(done).toMatchObject({ code: 0 });
@@ -145,15 +145,15 @@ describe("a backup taken under load", () => {
       {
         url: gateway.url,
         key,
-        perSecond: inForm(60, 200),
+        perSecond: shortOrLong(60, 200),
         openMax,
         model: "sandbox/chat",
         text,
-        until: () => over && load.whole.size >= inForm(60, 10_000),
+        until: () => over && load.whole.size >= shortOrLong(60, 10_000),
       },
       load,
     );
-    await expect.poll(() => load.whole.size).toBeGreaterThan(inForm(30, 5_000));
+    await expect.poll(() => load.whole.size).toBeGreaterThan(shortOrLong(30, 5_000));
     const before = load.whole.size;
     const done = await tollgate(["backup", file, "--json"], environment);
     expect(done).toMatchObject({ code: 0 });
@@ -250,7 +250,7 @@ describe("a backup taken under load", () => {
       ["longer", Buffer.concat([bytes, Buffer.from("x")]), /changed or is damaged/],
       ["not one", Buffer.from("PK\u0003\u0004".repeat(100)), /not a backup/],
     ];
-    const places = inForm(4, 60);
+    const places = shortOrLong(4, 60);
     for (let place = 1; place <= places; place += 1) {
       const at = 18 + Math.floor(((bytes.length - 20) * place) / (places + 1));
       // Each refusal makes the schema and rolls it back. In the short form every second place is cut, the others are changed.

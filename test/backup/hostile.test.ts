@@ -16,7 +16,7 @@ import { tablesOf } from "../../src/backup/schema.ts";
 import { openFileStore, type FileStore } from "../../src/files/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
 const directory = temporaryDirectory();
@@ -224,7 +224,7 @@ describe("a hostile backup during its restore", () => {
     ];
     // Each refusal makes the schema and rolls it back. The short form tries every third: a sample of the tables, rows, files,
     // orders and ends.
-    const tried = broken.filter((_, at) => inForm(at % 3 === 0, true));
+    const tried = broken.filter((_, at) => shortOrLong(at % 3 === 0, true));
     for (const [name, content] of tried) await refused(name, content);
   });
 
@@ -239,7 +239,7 @@ describe("a hostile backup during its restore", () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
       return Math.floor((seed / 2 ** 31) * below);
     };
-    for (let run = 0; run < inForm(4, 200); run += 1) {
+    for (let run = 0; run < shortOrLong(4, 200); run += 1) {
       const parts = good.map((one) => ({ ...one, payload: Buffer.from(one.payload) }));
       for (let edits = 0; edits <= random(3); edits += 1) {
         const at = parts[random(parts.length)]!;

@@ -10,7 +10,7 @@ import { parseJsonObject } from "../../src/base/json.ts";
 import { scanJson } from "../../src/base/json-scan.ts";
 import { parseJsonText } from "../../src/base/json-text.ts";
 import { costMs } from "../support/cost.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 
 const digits = (min: number, max: number) =>
   fc
@@ -49,7 +49,7 @@ describe("numbers with more digits than a double holds", () => {
           }
         }
       }),
-      { numRuns: inForm(200, 5_000) },
+      { numRuns: shortOrLong(200, 5_000) },
     );
   });
 
@@ -100,7 +100,7 @@ describe("numbers with more digits than a double holds", () => {
         const isLong = isLongNumber(Buffer.from(text), 0, text.length);
         expect(isLong).toBe(mayHoldLongNumbers(`:${text}`));
       }),
-      { numRuns: inForm(2_000, 200_000) },
+      { numRuns: shortOrLong(2_000, 200_000) },
     );
   });
 

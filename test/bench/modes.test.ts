@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ interface Phase {
 
 describe("the modes of npm run bench", () => {
   it("--overload: with twice the capacity, each call is answered or refused, and the gateway recovers afterwards", async () => {
-    const seconds = inForm(1, 600);
+    const seconds = shortOrLong(1, 600);
     const { stdout, written } = await bench<Overload>("--overload", "--seconds", String(seconds));
     const { capacity, normal, overload, after, recoveredInSeconds } = written;
     expect(stdout).toContain("at half of the capacity");

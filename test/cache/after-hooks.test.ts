@@ -25,7 +25,7 @@ beforeAll(async () => {
   const gateway = await startTestGateway({ ...shared, sandbox: "on" });
   await gateway.credit("10");
   const made = async () =>
-    createKey(await gateway.hand(), {
+    createKey(await gateway.internals(), {
       workspaceId: gateway.workspaceId,
       name: "cached",
       createdBy: null,

@@ -34,7 +34,7 @@ models:
   const responseCache = { ttlSeconds: 600, chargePercent: 0 };
   const { workspaceId } = gateway;
   const made = { workspaceId, name: "cached", createdBy: null, responseCache };
-  ({ key } = await createKey(await gateway.hand(), made));
+  ({ key } = await createKey(await gateway.internals(), made));
 });
 afterAll(async () => {
   await gateway?.close();

@@ -77,7 +77,7 @@ interface FinishedCall {
 }
 
 async function keysOf({ bench }: HookBench) {
-  const context = await bench.hand();
+  const context = await bench.internals();
   return Promise.all(
     [...percents, ...percents].map(async (chargePercent, index) => {
       const isCapped = index >= percents.length;
@@ -254,7 +254,7 @@ it("a cache hit reports hook changes of its own request, to the caller and in th
 /** Creates a key with a cache whose hits are free. */
 async function cachedKey(name: string): Promise<string> {
   const { bench } = hooked;
-  const { key } = await createKey(await bench.hand(), {
+  const { key } = await createKey(await bench.internals(), {
     workspaceId: bench.workspaceId,
     name,
     createdBy: null,

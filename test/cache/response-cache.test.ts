@@ -9,10 +9,10 @@ import { scripted, startBench, type Bench } from "../task-http/support.ts";
 let bench: Bench;
 /** The workspace of the current test. Late writes of earlier tests go to other workspaces. */
 let workspaceId: string;
-let context: Awaited<ReturnType<Bench["hand"]>>;
+let context: Awaited<ReturnType<Bench["internals"]>>;
 beforeAll(async () => {
   bench = await startBench();
-  context = await bench.hand();
+  context = await bench.internals();
 });
 afterAll(() => bench?.close());
 beforeEach(async () => {

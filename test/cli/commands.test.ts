@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import {
   preparedDataDir,
   sharedPostgres,
@@ -57,12 +57,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 // With a DATABASE_URL only the connection differs; in the short form test/cli-admin and test/providers cover it.
-describe.each(inForm(["embedded"], ["embedded", "DATABASE_URL"]))(
+describe.each(shortOrLong(["embedded"], ["embedded", "DATABASE_URL"]))(
   "beside a running gateway, %s",
   (kind) => {
     // With the embedded database: separate processes in the long form. In the short form the commands run in this process, which
     // is also another process than the gateway's.
-    const by = kind === "embedded" ? inForm(tollgateHere, tollgate) : tollgateHere;
+    const by = kind === "embedded" ? shortOrLong(tollgateHere, tollgate) : tollgateHere;
     let environment: Record<string, string>;
     let gateway: GatewayProcess;
     beforeAll(async () => {

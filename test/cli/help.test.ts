@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createProgram } from "../../src/cli/program.ts";
 import type { Command } from "commander";
 import { tollgateHere } from "../support/command.ts";
-import { tellingParts } from "../support/loaded-parts.ts";
+import { recordLoadedParts } from "../support/loaded-parts.ts";
 import { tollgate } from "../support/process.ts";
 
 interface Named {
@@ -112,7 +112,7 @@ describe("help", () => {
   );
 
   it("loads none of the gateway's modules", async () => {
-    const telling = tellingParts();
+    const telling = recordLoadedParts();
     await tollgate(["keys", "create", "--help"], telling.environment);
     expect(telling.parts()).toEqual(new Set(["cli", "base"]));
   });

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { convertLitellm } from "../../src/cli/litellm/convert.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 
 const samples = new URL("litellm/", import.meta.url).pathname;
 const odd = fc.constantFrom<unknown>(
@@ -70,7 +70,7 @@ it("arbitrary input is converted to a file that passes the check, or is refused 
       expect(models).toBeGreaterThanOrEqual(0);
       expect(config).not.toContain("marked-secret");
     }),
-    { numRuns: inForm(50, 20_000) },
+    { numRuns: shortOrLong(50, 20_000) },
   );
 });
 

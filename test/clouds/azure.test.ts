@@ -4,7 +4,7 @@ import { request } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as tls from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { chat } from "../sdk/chat-sdk.ts";
 import { messages } from "../sdk/messages-sdk.ts";
 import { responses } from "../sdk/responses-sdk.ts";
@@ -37,7 +37,7 @@ describe("Azure with a key, at the current addresses", () => {
   // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk);
-    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
+    it.each(shareOfRows(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
   });
 });
 
@@ -56,7 +56,7 @@ describe("Azure with the machine's identity, at the older addresses", () => {
   // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk) + 1;
-    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
+    it.each(shareOfRows(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
   it("gets calls with the deployment in the path, and is asked for one token in all", async () => {

@@ -1,6 +1,6 @@
 /** Amazon Bedrock, simulated: the official SDKs through the gateway by key and by signature, and invalid credentials. */
 import { describe, expect, it } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { chat } from "../sdk/chat-sdk.ts";
 import { messages } from "../sdk/messages-sdk.ts";
 import { responses } from "../sdk/responses-sdk.ts";
@@ -36,7 +36,7 @@ describe("bedrock-mantle with a key", () => {
   // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk);
-    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
+    it.each(shareOfRows(scenarios, place))("$title", (scenario) => scenario.run(world, sdk));
   });
 });
 
@@ -65,7 +65,7 @@ describe("bedrock-runtime with signatures", () => {
   // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk) + 1;
-    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
+    it.each(shareOfRows(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
   it("sends an error within a stream in the caller's protocol", async () => {

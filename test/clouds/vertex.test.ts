@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { startSandbox } from "../../sandbox/index.ts";
 import { chat } from "../sdk/chat-sdk.ts";
 import { generateContent } from "../sdk/generate-content-sdk.ts";
@@ -46,7 +46,7 @@ describe("Vertex AI with the machine's identity", () => {
   // In the short form every second scenario with one SDK, and the others with the next.
   describe.each(asking)("$model", (sdk) => {
     const place = asking.indexOf(sdk);
-    it.each(inTurn(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
+    it.each(shareOfRows(scenarios, place))("$title", (scenario) => scenario.run(cloud.world, sdk));
   });
 
   it("serves all calls with one token; after a revocation one call fails, and the next has a new token", async () => {

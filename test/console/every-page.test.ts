@@ -4,7 +4,7 @@
  * checks each page once, in the dark scheme, and the frame only with the first page. The width is checked at that of a phone.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
 import { arrive } from "./arrive.ts";
@@ -26,7 +26,7 @@ afterAll(() => world.close());
 type Scheme = "light" | "dark";
 
 /** Colours are the same at any width, so the dark scheme is checked once. */
-const looks = inForm<readonly (readonly [width: number, scheme: Scheme])[]>(
+const looks = shortOrLong<readonly (readonly [width: number, scheme: Scheme])[]>(
   [[1280, "dark"]],
   [
     [1280, "light"],

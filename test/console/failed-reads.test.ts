@@ -1,7 +1,7 @@
 /** Pages whose reads are refused: each page says so, nothing looks as if it were loading, and "Try again" loads what was missing. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { interceptCalls } from "./between.ts";
 import type { Visit } from "./browser.ts";
 import { furnish, startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -33,7 +33,7 @@ const refuse = (page: Page, paths: RegExp) =>
 const others = /\/admin\/v1\/(?!me$|info$|workspaces(?:\?|$)|events(?:\?|$)|providers$)/;
 
 /** In the short form: sums, a list that grows, forms, and panels of a workspace. */
-const refusing = inForm(
+const refusing = shortOrLong(
   ["/overview", "/requests", "/playground", "/money?ws="],
   [
     "/start",
@@ -94,7 +94,7 @@ it("a page opened while the gateway fails reports it, with a heading and a retry
 
 /** The frame around each page shows the error wherever the workspaces are needed. */
 it.each(
-  inForm(["/money"], ["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]),
+  shortOrLong(["/money"], ["/money", "/money/ledger", "/settings/members", "/settings/workspaces"]),
 )("%s reports unreadable workspaces once", async (path) => {
   const { page } = root;
   const allow = await refuse(page, /\/admin\/v1\/workspaces(?:\?|$)/);

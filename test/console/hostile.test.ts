@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { password } from "../admin/people.ts";
 import { call, type Answer } from "../admin/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
 import { arrive } from "./arrive.ts";
 import { broken, hostile } from "./hostile-strings.ts";
@@ -21,8 +21,8 @@ type Write = (text: string) => Promise<{ readonly status: number }>;
 const some = hostile.filter(
   (text, index) => index < 3 || index % 16 === 0 || index === 31 || text.includes("fdp"),
 );
-const written = inForm([...some, ...broken.slice(0, 2)], [...hostile, ...broken]);
-const valid = inForm(some.length, hostile.length);
+const written = shortOrLong([...some, ...broken.slice(0, 2)], [...hostile, ...broken]);
+const valid = shortOrLong(some.length, hostile.length);
 const listing = ["/keys", "/requests", "/settings/members", "/settings/audit", "/money/ledger"];
 let keyId = "";
 
@@ -129,7 +129,7 @@ it("hostile text is accepted or refused as the caller's mistake, and never cause
 it("each page shows hostile text as text: nothing runs, nothing is loaded, and the browser has no complaints", async () => {
   const { page, complaints, settled, close } = await world.open("root");
   const wrong: object[] = [];
-  for (const path of inForm(listing, pagePaths())) {
+  for (const path of shortOrLong(listing, pagePaths())) {
     const address = path.includes("$") ? await exampleOf(page, path, settled) : path;
     await arrive({ page, settled }, address);
     // Elements that can only come from the texts.

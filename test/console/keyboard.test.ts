@@ -3,7 +3,7 @@
  * keeps the focus while it is open and returns it to its opener.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { exampleOf, pagePaths } from "./addresses.ts";
 import { arrive } from "./arrive.ts";
 import type { Visit } from "./browser.ts";
@@ -54,7 +54,7 @@ const openers = [
   ["/settings/members", "Invite"],
 ] as const;
 
-it.each(inForm<readonly (typeof openers)[number][]>(openers.slice(0, 1), openers))(
+it.each(shortOrLong<readonly (typeof openers)[number][]>(openers.slice(0, 1), openers))(
   "the dialog of %s keeps the focus, and returns it to %s",
   async (path, name) => {
     await show(path);
@@ -112,7 +112,7 @@ const drawnWith = [
   ["/settings/members", /^Reset the password of /],
 ] as const;
 
-it.each(inForm<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), drawnWith))(
+it.each(shortOrLong<readonly (typeof drawnWith)[number][]>(drawnWith.slice(0, 2), drawnWith))(
   "a dialog that is rendered with its opener returns the focus: %s %s",
   async (path, name) => {
     const { page, settled } = inside;

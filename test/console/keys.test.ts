@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Person } from "../admin/people.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
 import { findingsOnTheWay } from "./axe.ts";
 import { overflowing } from "./beyond.ts";
@@ -343,7 +343,7 @@ it("a key's tabs and the dialog of a new key are accessible, also on a phone", a
     model_allowlist: ["sandbox/chat", "gone/x"],
   });
   const { page, settled, complaints, close } = await world.open("root");
-  const tabs = inForm(["caps"], ["caps", "models", "routing", "history"]);
+  const tabs = shortOrLong(["caps"], ["caps", "models", "routing", "history"]);
   for (const path of ["/keys?new=1", ...tabs.map((tab) => `/keys/${id}?tab=${tab}`)]) {
     await arrive({ page, settled }, path);
     expect({ path, found: await findingsOnTheWay(page) }).toEqual({ path, found: [] });

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/base/ids.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
 import { holdAnswers, stubEventStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -201,7 +201,7 @@ const paged: readonly (readonly [of: string, path: string, address: () => string
   ["the balances", "/balances", () => "/money"],
 ];
 
-it.each(inForm(paged.slice(0, 1), paged))(
+it.each(shortOrLong(paged.slice(0, 1), paged))(
   "a next page of %s that is refused is requested once, reported, and can be tried again",
   async (_of, path, address) => {
     const { id: keyId } = await world.keyOf(world.mem, world.home.id);

@@ -13,7 +13,7 @@ import { newId } from "../../src/base/ids.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually, patiently } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { closeVisits, visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -168,7 +168,7 @@ it("pages request their data once, nothing while idle or hidden, and once when s
   await call();
   const openings = Object.entries(openingMax(keyId, home.id));
   // In the short form the page of sums, and a list.
-  for (const [address, max] of inForm(openings.slice(0, 2), openings)) {
+  for (const [address, max] of shortOrLong(openings.slice(0, 2), openings)) {
     const { page, settled, close } = await world.open("root");
     const asked = askingSince(page);
     const providers = askingOf(page, "/providers");

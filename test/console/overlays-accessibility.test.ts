@@ -4,7 +4,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
@@ -88,7 +88,7 @@ const cases = openings.map(([what, path, open, within = "[role=dialog]"]) => ({
   within,
 }));
 
-it.each(cases.filter(({ what }) => inForm(kinds.has(what), true)))(
+it.each(cases.filter(({ what }) => shortOrLong(kinds.has(what), true)))(
   "$what has no accessibility findings when it is open",
   async ({ path, open, within }) => {
     const { page, settled, complaints } = inside;
@@ -97,10 +97,10 @@ it.each(cases.filter(({ what }) => inForm(kinds.has(what), true)))(
     await page.locator(within).filter({ visible: true }).first().waitFor();
     await settled();
     const isBehind = within === "[role=dialog]";
-    for (const colorScheme of inForm(["dark"] as const, ["dark", "light"] as const)) {
+    for (const colorScheme of shortOrLong(["dark"] as const, ["dark", "light"] as const)) {
       await page.emulateMedia({ colorScheme });
       const part = isBehind ? { exclude: ["main"] } : { include: [within] };
-      expect(await seriousFindings(page, inForm(part, undefined))).toEqual([]);
+      expect(await seriousFindings(page, shortOrLong(part, undefined))).toEqual([]);
     }
     // A screen reader announces what has opened.
     const dialogs = await page.getByRole("dialog").all();

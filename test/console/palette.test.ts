@@ -1,6 +1,6 @@
 /** The palette and the keyboard shortcuts: to a page, to an object by its name, to a call by its id, and never while typing. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { findingsOnTheWay } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -30,7 +30,7 @@ it("the palette opens a page, a key by name and a call by id, without a mouse", 
       .getByRole("button", { name: wait ?? text })
       .first()
       .waitFor();
-    for (const colorScheme of inForm(["dark"] as const, ["light", "dark"] as const)) {
+    for (const colorScheme of shortOrLong(["dark"] as const, ["light", "dark"] as const)) {
       await page.emulateMedia({ colorScheme });
       await settled();
       expect(await findingsOnTheWay(page)).toEqual([]);

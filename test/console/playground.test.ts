@@ -1,7 +1,7 @@
 /** The playground in a real browser: a member and an administrator call the sandbox with keys of their own. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 import { pixelsAt, plainPicture } from "./pixels.ts";
@@ -102,7 +102,7 @@ describe("the playground with a key", () => {
     ["messages", "sandbox/chat"],
     ["generate_content", "sandbox/messages"],
   ] as const;
-  it.each(inForm<readonly (typeof spoken)[number][]>([spoken[0]], spoken))(
+  it.each(shortOrLong<readonly (typeof spoken)[number][]>([spoken[0]], spoken))(
     "speaks %s: streamed, whole, with a picture, with a tool",
     async (protocol, model) => {
       await open(`protocol=${protocol}&models=${model}`);
@@ -302,7 +302,7 @@ describe("pictures, videos and vectors in the playground", () => {
       .getByText(/0\.\d+ USD, request$/)
       .waitFor();
 
-  it.each(inForm(["task-image-model-1"], ["image-model-a", "task-image-model-1"]))(
+  it.each(shortOrLong(["task-image-model-1"], ["image-model-a", "task-image-model-1"]))(
     "are made by %s, and a picture is shown with its cost",
     async (model) => {
       await wish("image", model, "A boat on a lake");

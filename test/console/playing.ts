@@ -1,6 +1,6 @@
 /** Helpers for the tests of the playground. */
 import type { Page, Request } from "playwright-core";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { seriousFindings } from "./axe.ts";
 import type { Visit } from "./browser.ts";
 
@@ -43,7 +43,10 @@ const looks = [
 export async function faultsInAllLooks({ page, settled }: Visit): Promise<string[]> {
   const faults: string[] = [];
   const beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-  for (const [colorScheme, width] of inForm<readonly (typeof looks)[number][]>([looks[0]], looks)) {
+  for (const [colorScheme, width] of shortOrLong<readonly (typeof looks)[number][]>(
+    [looks[0]],
+    looks,
+  )) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await settled();

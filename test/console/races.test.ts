@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { newMember } from "../admin/people.ts";
 import { providerBody } from "../providers/support.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
 import { holdAnswers, stubEventStream } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -278,7 +278,7 @@ it("the state of providers is read again if it changed during the page's first r
   await close();
 });
 
-it.each(inForm(["/join#token"], ["/join#token", "/reset#token"]))(
+it.each(shortOrLong(["/join#token"], ["/join#token", "/reset#token"]))(
   "%s reports an error of the gateway as such, and not as a used link",
   async (address) => {
     const { page, close } = await world.open("nobody");
@@ -309,7 +309,10 @@ it("a list that stays open past midnight shows the day of its rows, also after t
     ["/tasks?view=table", task],
   ] as const;
   // The same component draws the times of both lists.
-  for (const [path, id] of inForm<readonly (typeof lists)[number][]>(lists.slice(0, 1), lists)) {
+  for (const [path, id] of shortOrLong<readonly (typeof lists)[number][]>(
+    lists.slice(0, 1),
+    lists,
+  )) {
     await page.goto(path);
     const time = page.locator(`main a[href*="${id}"]`).first();
     await time.waitFor();

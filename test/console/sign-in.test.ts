@@ -1,7 +1,7 @@
 /** Signing in to the console with a real browser. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { findingsOnTheWay } from "./axe.ts";
 import { visit } from "./browser.ts";
 
@@ -51,7 +51,7 @@ it("a new visitor can use the first page within a second and a half", async () =
   const tookMs = performance.now() - begunMs;
   console.log(`console: the first page could be used after ${Math.round(tookMs)} ms`);
   // A busy machine takes longer.
-  expect(tookMs).toBeLessThan(inForm(15_000, 1_500));
+  expect(tookMs).toBeLessThan(shortOrLong(15_000, 1_500));
   await close();
 });
 
@@ -75,7 +75,7 @@ it("the address after a sign-in is always a page of the console, however it is w
   };
   // Browsers remove tabs and line breaks from an address, turn backslashes into slashes, and resolve dots. Addresses of other
   // hosts are dropped.
-  for (const to of inForm(elsewhere.slice(0, 3), elsewhere))
+  for (const to of shortOrLong(elsewhere.slice(0, 3), elsewhere))
     expect({ to, asked: await askedAt(to) }).toEqual({ to, asked: null });
   expect(await askedAt("/requests?status=failed")).toBe("/requests?status=failed");
   await page.getByLabel("Password", { exact: true }).fill(adminPassword);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseSearch } from "../../console/src/base/search.ts";
 import { csvOf, filtersOf } from "../../console/src/pages/requests/filters.ts";
 import { eventually } from "../support/patience.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
 import { seriousFindings } from "./axe.ts";
 import { cellsOf, chargesOf, makeCalls, nanoOf, sumOf, type Charge } from "./made-up-calls.ts";
@@ -77,7 +77,7 @@ const byName = (all: readonly Charge[], of: (charge: Charge) => string): Map<str
 const bySize = (one: bigint, other: bigint): number => Number(one - other);
 
 describe("the overview", () => {
-  for (const who of inForm<readonly Who[]>(["root"], ["root", "ann", "mem"])) {
+  for (const who of shortOrLong<readonly Who[]>(["root"], ["root", "ann", "mem"])) {
     it(`shows ${who} numbers that equal the ledger's and link to rows with that sum`, async () => {
       const seen = seenBy(who);
       const { page, complaints, close } = await world.open(who);

@@ -1,6 +1,6 @@
 /** Tasks in the console: the gallery, one task in its renderings, canceling, callbacks; and the parts that other people cannot see. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
 import { findingsOnTheWay } from "./axe.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -185,9 +185,11 @@ it("a task of another workspace is found neither by address nor in the gallery, 
   expect(await page.locator("main video, main img").count()).toBe(0);
   await arrive({ page, settled }, "/tasks");
   expect(await page.locator(`a[href*="${ids["foreign"]}"]`).count()).toBe(0);
-  for (const path of inForm<readonly string[]>([], ["/tasks"]).concat(`/tasks/${ids["video"]}`)) {
+  for (const path of shortOrLong<readonly string[]>([], ["/tasks"]).concat(
+    `/tasks/${ids["video"]}`,
+  )) {
     await arrive({ page, settled }, path);
-    for (const colorScheme of inForm(["dark"] as const, ["light", "dark"] as const)) {
+    for (const colorScheme of shortOrLong(["dark"] as const, ["light", "dark"] as const)) {
       await page.emulateMedia({ colorScheme });
       await settled();
       expect({ path, found: await findingsOnTheWay(page) }).toEqual({ path, found: [] });

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { fits, fitting } from "../../console/src/ui/fitting.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { arrive } from "./arrive.ts";
 import { overflowing } from "./beyond.ts";
 import type { Visit } from "./browser.ts";
@@ -75,14 +75,14 @@ const lists = [
 ];
 
 /** In the short form the widest list, and those with bars and with sentences in their cells. */
-it.each(inForm(["/requests", "/keys", "/settings/audit"], lists))(
+it.each(shortOrLong(["/requests", "/keys", "/settings/audit"], lists))(
   "%s has room for its columns at every width",
   async (path) => {
     const { page, settled } = root;
     await page.setViewportSize({ width: 1280, height: 800 });
     await arrive(root, path.endsWith("=") ? path + world.home.id : path);
     await page.getByRole("table").first().waitFor();
-    for (const width of inForm([1280, 800], [1440, 1280, 1024, 900, 800])) {
+    for (const width of shortOrLong([1280, 800], [1440, 1280, 1024, 900, 800])) {
       await page.setViewportSize({ width, height: 800 });
       await settled();
       await expect.poll(() => overflowing(page), { message: `${width}` }).toEqual([]);
@@ -151,7 +151,7 @@ it("a window of 1280 pixels has room for the audit log, with cells aligned at th
   expect(await styleOf(page, "main tbody td", "verticalAlign")).toBe("top");
 });
 
-it.each(inForm(["/keys"], ["/keys", "/settings/members", "/settings/workspaces"]))(
+it.each(shortOrLong(["/keys"], ["/keys", "/settings/members", "/settings/workspaces"]))(
   "amounts with bars in %s are aligned with their headings",
   async (path) => {
     const { page, settled } = root;
@@ -218,7 +218,7 @@ it("a key with a long unbreakable name fits the list of choices, and Enter selec
 });
 
 it.each(
-  inForm(
+  shortOrLong(
     ["/overview", "/settings/audit", "/playground"],
     ["/overview", "/money/ledger?ws=", "/settings/audit", "/keys", "/playground"],
   ),
@@ -273,7 +273,7 @@ it("a change in the audit log is not broken into single letters in a narrow wind
   expect(box!.width).toBeGreaterThan(250);
 });
 
-it.each(inForm([1024], [1440, 1280, 1024, 390]))(
+it.each(shortOrLong([1024], [1440, 1280, 1024, 390]))(
   "millions of dollars and billions of tokens fit the columns of the overview at %i pixels",
   async (width) => {
     const { page, settled } = root;
@@ -378,7 +378,7 @@ it("on a phone vendors' messages and parameters wrap between words, not between 
     [`/tasks/${task}`, "Attempts"],
     ["/models/sandbox/chat", "Parameters"],
   ] as const;
-  for (const width of inForm([320, 768], [320, 390, 768])) {
+  for (const width of shortOrLong([320, 768], [320, 390, 768])) {
     await page.setViewportSize({ width, height: 800 });
     for (const [path, table] of tables) {
       await arrive(root, path);

@@ -7,11 +7,11 @@ import {
   type ProtocolName,
 } from "../../src/protocols/index.ts";
 import { costMs } from "../support/cost.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 
-const count = inForm(40_000, 80_000);
+const count = shortOrLong(40_000, 80_000);
 /** A linear search for each result would cost at least nearly twice this. The conversion costs a quarter or a tenth of this. */
-const costMsMax = inForm(1_500, 5_000);
+const costMsMax = shortOrLong(1_500, 5_000);
 const many = (make: (index: number) => JsonObject): JsonObject[] =>
   Array.from({ length: count }, (_, index) => make(index));
 

@@ -19,7 +19,7 @@ import {
   type JsonObject,
   type ProtocolName,
 } from "../../src/protocols/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { someRequest } from "../properties/requests.ts";
 import { caseNames, readTranscript } from "../transcripts/transcript.ts";
 
@@ -93,7 +93,7 @@ describe.each(targets)("the strict simulated vendor of %s in %s", (_id, upstream
             "taken",
           );
         }),
-        { numRuns: inForm(30, 100) },
+        { numRuns: shortOrLong(30, 100) },
       );
     });
   });

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { clusterOf, serverPid } from "../support/embedded.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -135,7 +135,7 @@ it.skipIf(!isLinux)("another process in the data directory is not killed", async
 it.skipIf(!isLinux)(
   "a gateway killed while it creates the database does not disturb the next start",
   async () => {
-    for (const ms of inForm([0], [0, 50, 100, 150, 200, 300, 400, 500, 600, 800])) {
+    for (const ms of shortOrLong([0], [0, 50, 100, 150, 200, 300, 400, 500, 600, 800])) {
       const dataDir = temporaryDirectory();
       const program = new URL("./killed-at-spawn-child.ts", import.meta.url).pathname;
       const child = spawn(process.execPath, [program, dataDir, "initdb", String(ms)], {

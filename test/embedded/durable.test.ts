@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { preparedDataDir } from "../support/postgres.ts";
 
 /** How often the server has synced its write-ahead log so far. */
@@ -18,7 +18,7 @@ it("BILL-01: each of several calls in sequence has its charge synced to the disk
   const gateway = await startTestGateway({
     environment: { TOLLGATE_DATA_DIR: await preparedDataDir(), DATABASE_URL: "" },
   });
-  const calls = inForm(15, 40);
+  const calls = shortOrLong(15, 40);
   const before = await syncs(gateway.database);
   for (let call = 0; call < calls; call += 1) {
     const response = await gateway.post("/v1/chat/completions", {

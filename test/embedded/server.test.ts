@@ -28,7 +28,7 @@ import { connect } from "../../src/storage/connect.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { canMount, mountDisk, unmountDisk } from "../support/disk.ts";
 import { clusterOf, serverPid, serverProcesses } from "../support/embedded.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { patienceMs } from "../support/patience.ts";
 import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { startHolder } from "./holder.ts";
@@ -115,7 +115,7 @@ it.skipIf(!isLinux)("the server ends within two seconds of a killed gateway", as
   await once(child, "exit");
   const gone = performance.now();
   await expect.poll(() => serverProcesses(dataDir), { interval: 20 }).toEqual([]);
-  expect(performance.now() - gone).toBeLessThan(inForm(patienceMs, 2_000));
+  expect(performance.now() - gone).toBeLessThan(shortOrLong(patienceMs, 2_000));
   await expectWorks(dataDir);
 });
 

@@ -14,7 +14,7 @@ import { parseUsd } from "../../src/base/money.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { startGateway } from "../../src/cli/gateway.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 import { seedCalls } from "../support/seed/calls.ts";
@@ -23,9 +23,9 @@ type Line = Readonly<Record<string, string>>;
 
 const dayMs = 86_400_000;
 const today = Math.floor((Date.now() - 3 * 3_600_000 - 1_000) / dayMs) * dayMs;
-const days = inForm(3, 20);
-const calls = inForm(6_000, 300_000);
-const kills = inForm(3, 60);
+const days = shortOrLong(3, 20);
+const calls = shortOrLong(6_000, 300_000);
+const kills = shortOrLong(3, 60);
 
 let directory: string;
 let folder: string;
@@ -135,7 +135,7 @@ async function exportToTheEnd(): Promise<void> {
       return row!.n >= wanted.length;
     },
     "every day is noted",
-    inForm(undefined, 600_000),
+    shortOrLong(undefined, 600_000),
   );
   await last.close();
 }

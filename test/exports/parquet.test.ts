@@ -20,7 +20,7 @@ import type { FileStore } from "../../src/files/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { startS3, type S3Server } from "../files/s3-server.ts";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
 import { columnTypes, lineOf, readParquet, type Row } from "./parquet-read.ts";
@@ -107,7 +107,7 @@ describeDatabase("exports as Parquet", (open) => {
     s3 = await startS3();
     const people = { keys: 8, models: 9, members: 4, providers: 3, workspaces: 3 };
     await seedCalls(database, {
-      requests: inForm(2_000, 20_000),
+      requests: shortOrLong(2_000, 20_000),
       days: 1,
       end: new Date(today),
       ...people,
@@ -287,7 +287,7 @@ describeDatabase("exports as Parquet", (open) => {
   });
 
   it("are written in groups of 10,000 rows or 8 MB of text, so that memory does not grow", async () => {
-    const many = inForm(25, 800);
+    const many = shortOrLong(25, 800);
     const shapes = [
       { batch: 500, line: { id: "req_1", cost: "1" }, batches: many, rowsMax: 10_000 },
       { batch: 50, line: { notes: ["x".repeat(100_000)] }, batches: 8, rowsMax: 100 },

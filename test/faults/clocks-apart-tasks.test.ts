@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { adminToken, call } from "../admin/support.ts";
-import { booksOf, eventually } from "../money/support.ts";
+import { ledgerReaderOf, eventually } from "../money/support.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { endAll, live, liveHere, type Life } from "../support/task-life.ts";
 import {
@@ -112,7 +112,7 @@ it("T79 T81: a task that one gateway submits is not taken over by another one wh
   // The times of the tasks are the database's too, whichever gateway wrote them.
   expect(tasks.filter(({ ms }) => Math.abs(ms) > hourMs / 2)).toEqual([]);
   expect(vendor.calls("POST")).toHaveLength(made.length);
-  await booksOf(database).expectClean();
+  await ledgerReaderOf(database).expectClean();
 });
 
 it("HOOK-11: a delivery that is due later is not attempted early by a gateway with a wrong clock", async () => {

@@ -10,7 +10,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { adminToken, call } from "../admin/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 
@@ -83,7 +83,7 @@ const chargedByDay = (database: Database) =>
   );
 
 describe("gateways whose clocks differ", () => {
-  it.each(inForm([700], [100, 300, 700]))(
+  it.each(shortOrLong([700], [100, 300, 700]))(
     "CAP-02 CAP-09: by %i ms charge no day more than its hard cap at midnight",
     async (apartMs) => {
       const url = await (await sharedPostgres()).createMigrated();

@@ -6,22 +6,22 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { setLedgerClock } from "../ledger/support.ts";
-import { booksOf, eventually, sleep } from "../money/support.ts";
+import { ledgerReaderOf, eventually, sleep } from "../money/support.ts";
 import { tollgateHere } from "../support/command.ts";
 import { killServer, serverProcesses } from "../support/embedded.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { patienceMs } from "../support/patience.ts";
 import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
 import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
 import { drive, newLoad, type Load } from "./load.ts";
 
-const callsPerSecond = inForm(80, 200);
+const callsPerSecond = shortOrLong(80, 200);
 /** Number of times that the gateway is killed. */
-const kills = inForm(1, 50);
+const kills = shortOrLong(1, 50);
 /** The least number of answers between two kills. */
-const answersPerLife = inForm(30, 60);
+const answersPerLife = shortOrLong(30, 60);
 /** Lease of a reservation: how long it outlives its process. */
 const leaseMs = 60_000;
 /** 100 input and 50 output tokens at the sandbox's prices. */
@@ -94,7 +94,7 @@ async function expectNothingLeft(dataDir: string): Promise<void> {
   if (process.platform !== "linux") return;
   const from = performance.now();
   await expect.poll(() => serverProcesses(dataDir), { interval: 20 }).toEqual([]);
-  expect(performance.now() - from).toBeLessThan(inForm(patienceMs, 2_000));
+  expect(performance.now() - from).toBeLessThan(shortOrLong(patienceMs, 2_000));
 }
 
 /** Starts one more gateway, a lease later by the database's clock: it sweeps the reservations of the killed ones. */
@@ -105,7 +105,7 @@ async function expectExact({ dataDir, environment }: Place, ...loads: Load[]): P
   try {
     await setLedgerClock(last.database, new Date(Date.now() + leaseMs).toISOString());
     await last.ledger.expire();
-    const books = booksOf(last.database);
+    const books = ledgerReaderOf(last.database);
     await books.expectClean();
     const charges = await books.charges();
     expect(charges.filter((row) => row.amount_nano !== costNano)).toEqual([]);
@@ -149,7 +149,7 @@ describe("a gateway under load", () => {
 
   it(
     "BILL-01 T65 T67: loses only calls in flight at kill -9 of itself, and no process is left running",
-    { timeout: inForm(300_000, 1_200_000) },
+    { timeout: shortOrLong(300_000, 1_200_000) },
     async () => {
       const load = begin();
       for (let round = 0; round < kills; round += 1) {
@@ -163,11 +163,11 @@ describe("a gateway under load", () => {
 
   it(
     "BILL-01 T65 T67: survives kill -9 of its database server, which is restarted: calls wait or get 503, and go on",
-    { timeout: inForm(300_000, 1_200_000) },
+    { timeout: shortOrLong(300_000, 1_200_000) },
     async () => {
       const load = begin();
       await runUnderLoad(place, load, async (life) => {
-        for (let round = 0; round < inForm(1, 50); round += 1) {
+        for (let round = 0; round < shortOrLong(1, 50); round += 1) {
           await killServer(place.dataDir);
           await answered(load, answersPerLife);
         }
@@ -198,7 +198,7 @@ describe("a gateway under load", () => {
   // Only in full: silent-database.test.ts covers a silent server in the short form too.
   it.runIf(isLong && process.platform === "linux")(
     "BILL-01 T65 T67: survives a database server that stands still for a minute",
-    { timeout: inForm(300_000, 1_200_000) },
+    { timeout: shortOrLong(300_000, 1_200_000) },
     async () => {
       const load = begin();
       await runUnderLoad(place, load, async (life) => {
@@ -219,11 +219,11 @@ describe("a gateway under load", () => {
 
   it.skipIf(!canMount)(
     "BILL-01 T65 T67: survives a disk that is full for a while: calls are refused, and go on once there is room",
-    { timeout: inForm(300_000, 1_200_000) },
+    { timeout: shortOrLong(300_000, 1_200_000) },
     async () => {
       const disk = temporaryDirectory();
       // Each round leaves one or two WAL files of 16 MB, and the server needs room for one more.
-      mountDisk(disk, inForm(200, 600));
+      mountDisk(disk, shortOrLong(200, 600));
       try {
         const place = await newPlace(disk);
         const load = newLoad();
@@ -231,7 +231,7 @@ describe("a gateway under load", () => {
           place,
           load,
           async (life) => {
-            for (let round = 0; round < inForm(1, 10); round += 1) {
+            for (let round = 0; round < shortOrLong(1, 10); round += 1) {
               const refused = total(load.refused);
               const free = fillDisk(disk);
               await useUpLog(place.dataDir);
@@ -245,7 +245,7 @@ describe("a gateway under load", () => {
             }
             await life.stop();
           },
-          inForm(40, callsPerSecond),
+          shortOrLong(40, callsPerSecond),
         );
         expect(unexpected(load)).toEqual([]);
         await expectNothingLeft(place.dataDir);

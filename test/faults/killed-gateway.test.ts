@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import {
   clipConfiguration,
@@ -44,7 +44,7 @@ type Row = readonly [
 const cases: readonly Row[] = [
   ["ask.intended", "a server", "failed", "submission_uncertain"],
   ["poll.begin", "the embedded database", "succeeded", undefined],
-  ...inForm<readonly Row[]>([], [["poll.begin", "a server", "succeeded", undefined]]),
+  ...shortOrLong<readonly Row[]>([], [["poll.begin", "a server", "succeeded", undefined]]),
 ];
 
 it.each(cases)(

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { startBalancer, type Balancer } from "../support/balancer.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { exampleOf, freePort, hasNginx, startNginx } from "../support/nginx.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
@@ -16,11 +16,11 @@ import { drive, newLoad, type Load } from "./load.ts";
 
 const script = { reply: "a short answer", delay_ms: 60, usage: { input: 10, output: 5 } };
 const text = `#sandbox ${JSON.stringify(script)}`;
-const gatewayCount = inForm(2, 3);
-const perSecond = inForm(60, 200);
+const gatewayCount = shortOrLong(2, 3);
+const perSecond = shortOrLong(60, 200);
 /** If each call takes 60 ms, a dozen are open at a time. */
 const openMax = 100;
-const rounds = inForm(1, 4);
+const rounds = shortOrLong(1, 4);
 
 const onCut = (reason: string): void => console.log(`rolling: a call was cut: ${reason}`);
 

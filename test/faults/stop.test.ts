@@ -9,7 +9,7 @@ import { openDatabase } from "../../src/storage/index.ts";
 import { tollgateHere } from "../support/command.ts";
 import { preparedDataDir, silentLog } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
-import { booksOf, eventually, sleep } from "../money/support.ts";
+import { ledgerReaderOf, eventually, sleep } from "../money/support.ts";
 import { drive, newLoad } from "./load.ts";
 
 const costNano = 100n * 500n + 50n * 2_000n;
@@ -108,7 +108,7 @@ describe("SIGTERM under load", () => {
       dataDir: environment["TOLLGATE_DATA_DIR"],
       log: silentLog,
     });
-    const books = booksOf(database);
+    const books = ledgerReaderOf(database);
     await books.expectClean();
     const charges = await books.charges();
     const logged = await books.rowIds();

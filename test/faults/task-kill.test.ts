@@ -15,14 +15,14 @@ import { makeCertificate } from "../support/certificate.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { clipConfiguration, endAll, live, liveHere, type Life } from "../support/task-life.ts";
-import { booksOf, eventually } from "../money/support.ts";
-import { inForm } from "../support/long.ts";
+import { ledgerReaderOf, eventually } from "../money/support.ts";
+import { shortOrLong } from "../support/long.ts";
 
 /**
  * In the short form: before the vendor's answer is recorded, within the transaction of the end, and after a callback. So one
  * outcome is unknown, one step is repeated, and one callback is sent twice.
  */
-const killedAt = inForm<readonly (typeof taskPoints)[number][]>(
+const killedAt = shortOrLong<readonly (typeof taskPoints)[number][]>(
   ["ask.answered", "collect.stored", "callback.sent"],
   taskPoints,
 );
@@ -180,7 +180,7 @@ async function expectExactBooks(
     environment: { TOLLGATE_DATA_DIR: dataDir },
   });
   try {
-    const books = booksOf(gateway.database);
+    const books = ledgerReaderOf(gateway.database);
     await books.expectClean();
     const charged = (await books.charges()).map((row) => row.reference);
     const succeeded = ends.filter(({ status }) => status === "succeeded").map(({ id }) => id);

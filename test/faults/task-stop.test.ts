@@ -12,9 +12,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { limitConcurrency } from "../../src/base/concurrency-limit.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
 import { taskPoints } from "../../src/tasks/index.ts";
-import { booksOf, eventually } from "../money/support.ts";
+import { ledgerReaderOf, eventually } from "../money/support.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import {
   clipConfiguration,
@@ -31,7 +31,7 @@ type Point = (typeof taskPoints)[number];
  * In the short form: before the request to the vendor, and within the transaction of the end. task-kill.test.ts covers the
  * callback.
  */
-const stoppedAt = inForm<readonly Point[]>(
+const stoppedAt = shortOrLong<readonly Point[]>(
   ["ask.intended", "end.written"],
   taskPoints.filter((point) => !point.startsWith("submit.")),
 );
@@ -170,7 +170,7 @@ async function stopAt(point: Point): Promise<string> {
   expect(`${point} ${vendor.submitted.get(`stop-${point}`)}`).toBe(`${point} 1`);
   expect(`${point} ${arrived.get(id)!.length}`).toBe(`${point} ${timesOf(point)}`);
   expect(new Set(arrived.get(id)).size).toBe(1);
-  const books = booksOf(at.database);
+  const books = ledgerReaderOf(at.database);
   await books.expectClean();
   expect((await books.charges()).map(({ reference }) => reference)).toEqual([id]);
   return id;
@@ -179,12 +179,14 @@ async function stopAt(point: Point): Promise<string> {
 describe.skipIf(process.platform !== "linux")("a task whose gateway gets SIGSTOP at a step", () => {
   it("T79 T81 T83: is submitted once, succeeds once, is charged once, and calls back with one event id", async () => {
     // Each takes mostly the time of leases, and two processes.
-    const inTurn = limitConcurrency(4);
-    const ids = await Promise.all(stoppedAt.map((point) => inTurn(() => stopAt(point))));
+    const shareOfRows = limitConcurrency(4);
+    const ids = await Promise.all(stoppedAt.map((point) => shareOfRows(() => stopAt(point))));
     expect(new Set(ids).size).toBe(stoppedAt.length);
   });
 
-  it.each(inForm<readonly Point[]>(["submit.accepted"], ["submit.accepted", "submit.committed"]))(
+  it.each(
+    shortOrLong<readonly Point[]>(["submit.accepted"], ["submit.accepted", "submit.committed"]),
+  )(
     "TASK-10 T81: at %s, with the same idempotency key at another gateway, is one task with one job and one charge",
     async (point) => {
       const at = await install();
@@ -211,7 +213,7 @@ describe.skipIf(process.platform !== "linux")("a task whose gateway gets SIGSTOP
         prompt,
       ]);
       expect(tasks).toHaveLength(1);
-      const books = booksOf(database);
+      const books = ledgerReaderOf(database);
       await books.expectClean();
       expect((await books.charges()).filter(({ reference }) => reference === id)).toHaveLength(1);
     },

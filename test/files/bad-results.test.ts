@@ -7,7 +7,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipConfiguration, mp4 } from "../support/task-life.ts";
 
@@ -32,8 +32,8 @@ const results: Readonly<Record<string, (response: ServerResponse) => unknown>> =
 };
 
 /** The long form uses the default limit. Both sizes exceed the memory that a result may take. */
-const videoBytesMax = inForm(200 * 2 ** 20, 2 ** 30);
-const memoryMax = inForm(150 * 2 ** 20, 256 * 2 ** 20);
+const videoBytesMax = shortOrLong(200 * 2 ** 20, 2 ** 30);
+const memoryMax = shortOrLong(150 * 2 ** 20, 256 * 2 ** 20);
 
 let vendor: Recorder;
 let gateway: GatewayUnderTest;

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { temporaryDirectory } from "../support/postgres.ts";
 import { startS3 } from "./s3-server.ts";
@@ -30,7 +30,7 @@ import {
 
 const megabyte = 1024 * 1024;
 /** More than one part: a bucket gets parts of 5 MB. */
-const largeMb = inForm(7, 20);
+const largeMb = shortOrLong(7, 20);
 const options = { mediaType: "video/mp4", bytesMax: 64 * megabyte };
 
 interface UnderTest {
@@ -87,7 +87,7 @@ describe.each([
   const read = async (name: string, range?: { start: number; end: number }): Promise<Buffer> =>
     buffer((await under.store.open(name, range))!.stream);
 
-  it.each([0, 1, 100_000, ...inForm([], [8 * megabyte]), largeMb * megabyte + 7])(
+  it.each([0, 1, 100_000, ...shortOrLong([], [8 * megabyte]), largeMb * megabyte + 7])(
     "returns %i bytes as they were stored",
     async (length) => {
       const bytes = randomBytes(length);
@@ -216,7 +216,7 @@ it("an upload to a bucket sends one part at a time", async () => {
   const server = await startS3();
   const store = await openFileStore(server.options, "");
   async function* large() {
-    for (let sent = 0; sent < inForm(12, 30); sent += 1) yield Buffer.alloc(megabyte, sent);
+    for (let sent = 0; sent < shortOrLong(12, 30); sent += 1) yield Buffer.alloc(megabyte, sent);
   }
   await store.put("large.bin", large(), options);
   expect(server.largestBytes()).toBe(5 * megabyte);

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { protocolNames, type ProtocolName } from "../../src/protocols/index.ts";
 import { entries, useWorld } from "../hostile/support.ts";
 import { schemaOf } from "../sandbox/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import {
   framesOf,
   readers,
@@ -138,7 +138,7 @@ describe.each(pairs)("an upstream of %s, a caller of %s", (upstream, caller) => 
           whole.usage,
         ]);
       }),
-      { numRuns: inForm(2, 100) },
+      { numRuns: shortOrLong(2, 100) },
     );
   });
 });

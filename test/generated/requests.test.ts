@@ -16,7 +16,7 @@ import {
   type Route,
 } from "../../src/protocols/index.ts";
 import { entries, readError, useWorld } from "../hostile/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { faultsOf, lostWords } from "./judges.ts";
 import { hasDocument, someRequest } from "./requests.ts";
 
@@ -110,7 +110,7 @@ describe.each(pairs)("%s to %s", (caller, upstream) => {
         const isRefused = whole.status === 400 && whole.param !== null;
         expect([whole.status, whole.asked.length]).toEqual(isRefused ? [400, 0] : [200, 1]);
       }),
-      { numRuns: inForm(2, 100) },
+      { numRuns: shortOrLong(2, 100) },
     );
   });
 });
@@ -127,7 +127,7 @@ describe.each(converted)("%s converted to %s", (caller, upstream) => {
         const gone = back && lostWords(route.body, JSON.stringify(back.body), params(back));
         expect(gone ?? []).toEqual([]);
       }),
-      { numRuns: inForm(25, 1500) },
+      { numRuns: shortOrLong(25, 1500) },
     );
   });
 });

@@ -1,7 +1,7 @@
 /** One provider of three fails under load, in three ways, and recovers. docs/routing.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import type { Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
@@ -17,7 +17,7 @@ import {
 } from "./support.ts";
 
 /** The pause between two calls of a caller, which takes no processor time. */
-const pauseBetweenCalls = () => sleep(inForm(25, 0));
+const pauseBetweenCalls = () => sleep(shortOrLong(25, 0));
 
 interface Call {
   readonly beganMs: number;
@@ -83,7 +83,7 @@ const troubles: readonly { readonly what: string; readonly trouble: Answer }[] =
 ];
 
 describe("a failing provider, one of three, under load", () => {
-  it.each(inForm(troubles.slice(0, 1), troubles))(
+  it.each(shortOrLong(troubles.slice(0, 1), troubles))(
     "$what: it is excluded, fewer than one call in two hundred fails afterwards, and it returns by itself",
     async ({ trouble }) => {
       await underLoad("acme/talk", async (calls) => {

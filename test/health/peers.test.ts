@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { eventually, patienceMs } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
@@ -24,7 +24,7 @@ const options = { prices: { a: 1, b: 2, c: 3 }, twoKeys: true, models: 9, health
  * Within this time the other gateways know the findings of one: a second in the long form, more in the short form, whose
  * machine may be slow.
  */
-const knownWithinMs = inForm(patienceMs, 1_000);
+const knownWithinMs = shortOrLong(patienceMs, 1_000);
 const program = new URL("../support/health-gateway.ts", import.meta.url).pathname;
 
 let databaseUrl: string;

@@ -145,7 +145,7 @@ it("a number that no double can hold reaches the hook with the digits of the cal
 it("events of calls and tasks of a member's key name the member", async () => {
   const { bench } = hooked;
   const owned = { workspaceId: bench.workspaceId, name: "hers", createdBy: "user_7" };
-  const { key } = await createKey(await bench.hand(), owned);
+  const { key } = await createKey(await bench.internals(), owned);
   const headers = { authorization: `Bearer ${key}` };
   const answer = await bench.post("/v1/chat/completions", calls[0]![2](text), headers);
   await answer.text();

@@ -24,7 +24,7 @@ beforeAll(async () => {
 `,
   );
   const { bench } = hooked;
-  await changeWorkspace(await bench.hand(), bench.workspaceId, { keepBodies: "all" });
+  await changeWorkspace(await bench.internals(), bench.workspaceId, { keepBodies: "all" });
 });
 afterAll(() => hooked?.close());
 
@@ -67,7 +67,7 @@ it.each(
     const row = await logged(hooked.bench, id);
     expect(row["notes"]).toEqual([expect.stringMatching(/: changed by the hook "redact"$/)]);
     const { bench } = hooked;
-    const { database, secrets } = await bench.hand();
+    const { database, secrets } = await bench.internals();
     const { workspaceId } = bench;
     const kept = await eventually(
       () => readBodies(database, secrets, { workspaceId, id }),

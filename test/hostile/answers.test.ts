@@ -18,11 +18,11 @@ import {
 } from "../../src/protocols/index.ts";
 import { citedAnswers, citedStreams } from "../conversion/cited.ts";
 import { answerCalling, requestWith, streamCalling } from "../conversion/tool-wire.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { byName } from "../conversion/world.ts";
 import { mutated } from "./mutations.ts";
 
-const numRuns = inForm(60, 2_000);
+const numRuns = shortOrLong(60, 2_000);
 
 const routeOf = (caller: ProtocolName, upstream: ProtocolName, stream: boolean): Route =>
   createRoute({

@@ -1,7 +1,7 @@
 /** Random edits of valid bodies: each gets a legal answer, never a fault of the gateway, and never leaves a hold. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { mutated } from "./mutations.ts";
 import { seeds } from "./seeds.ts";
 import { entries, readError, upstreams, useWorld, type Entry } from "./support.ts";
@@ -47,7 +47,7 @@ describe.each(pairs)("bodies for %s, converted for upstream %s", (name, upstream
       fc.asyncProperty(bodies, fc.constantFrom(...paths), async (body, address) => {
         expect(await faultOf(entry, address, body)).toBeUndefined();
       }),
-      { numRuns: inForm(30, 150) },
+      { numRuns: shortOrLong(30, 150) },
     );
     const { gateway } = world;
     const held = async () => (await gateway.ledger.balance(gateway.workspaceId)).heldNano;

@@ -191,7 +191,11 @@ export function useWorld(settings: GatewaySettings = {}, more = ""): World {
     gateway = await startTestGateway({ ...settings, config: config(upstream.url) + more });
     await gateway.credit("100");
     const { workspaceId } = gateway;
-    good = await createKey(await gateway.hand(), { workspaceId, name: "good", createdBy: null });
+    good = await createKey(await gateway.internals(), {
+      workspaceId,
+      name: "good",
+      createdBy: null,
+    });
   });
   const state = () => stateOf(gateway, upstream, good.record.id);
   afterAll(async () => {

@@ -16,7 +16,7 @@ import {
   type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
 import { frozen } from "../support/frozen.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { caseNames, readTranscript } from "../transcripts/transcript.ts";
 import { fullRequests } from "./full-requests.ts";
 
@@ -124,7 +124,7 @@ const misplaced = (names: readonly string[], object: Holder, turn: number) =>
     .flatMap((name, index) => {
       const short = (index + turn) % (2 * upstreamsEach) === 0;
       const kind = kindsOfValue[Math.floor((index + turn) / upstreamsEach) % kindsOfValue.length];
-      return inForm(short ? [kind] : [], kindsOfValue).map((said) => [name, said] as const);
+      return shortOrLong(short ? [kind] : [], kindsOfValue).map((said) => [name, said] as const);
     });
 
 /** A copy of the value with another member at a path. Parts beside the path are shared. */

@@ -26,7 +26,7 @@ hooks: [{ name: guard, at: before, url: "${hook.url}", secret: ${secret} }]
 `,
   });
   await bench.credit("1");
-  ({ key } = await createKey(await bench.hand(), {
+  ({ key } = await createKey(await bench.internals(), {
     workspaceId: bench.workspaceId,
     name: "widget",
     createdBy: null,

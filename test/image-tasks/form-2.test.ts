@@ -1,6 +1,6 @@
 // The fields of edit form 2 on /v1/tasks, at the two models that have them: as JSON, and as a form with a picture.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { plain, shapesOf, startImages, type Fields, type ImageBench } from "./support.ts";
 
 let bench: ImageBench;
@@ -154,7 +154,7 @@ describe.each(models)("sandbox/%s", (name) => {
       expect(shape).toMatch(/ png$/);
     });
 
-    it.each(inTurn(acceptedRows, place))(
+    it.each(shareOfRows(acceptedRows, place))(
       "%s: %j reaches the vendor",
       async (_ids, said, wanted) => {
         const options = {
@@ -179,7 +179,7 @@ describe.each(models)("sandbox/%s", (name) => {
       },
     );
 
-    it.each(inTurn(refused, place))("%s: %j is refused", async (_ids, said, wanted) => {
+    it.each(shareOfRows(refused, place))("%s: %j is refused", async (_ids, said, wanted) => {
       expect(await bench.refusal({ model, ...said }, await optionsOf(encoding))).toBe(wanted);
     });
   });

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { openFileStore, sweepFiles, type FileStore } from "../../src/files/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { maskOf, plain, startImages, type ImageBench } from "./support.ts";
 
 let bench: ImageBench;
@@ -191,12 +191,12 @@ it("malformed forms are answered or cut off, and leave no file and no hold", asy
       const left = form.length !== null && form.length > form.body.length;
       expect([202, 400, 413, ...(left ? [undefined] : [])]).toContain(status);
     }),
-    { numRuns: inForm(60, 200) },
+    { numRuns: shortOrLong(60, 200) },
   );
   expect((await fetch(`${bench.url}/healthz`)).status).toBe(200);
   // Both accepted and refused forms occurred.
-  expect(statuses["202"]).toBeGreaterThan(inForm(0, 3));
-  expect(statuses["400"]).toBeGreaterThan(inForm(15, 50));
+  expect(statuses["202"]).toBeGreaterThan(shortOrLong(0, 3));
+  expect(statuses["400"]).toBeGreaterThan(shortOrLong(15, 50));
 });
 
 it.each([

@@ -1,7 +1,7 @@
 // The image model at a vendor with its own tasks, and the model of edit form 2 with its larger sizes: every field, and the resulting
 // pixels. Also the alias format while that vendor has forgotten a task.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { video } from "../task-http/support.ts";
 import { padded } from "../task-http/upload-support.ts";
 import {
@@ -58,7 +58,7 @@ describe.each([
   });
 
   it.each(
-    inTurn(
+    shareOfRows(
       [
         [{ n: 3 }, { n: 3 }],
         [{ size: "1328x1328" }, { size: "1328*1328" }],
@@ -81,7 +81,7 @@ describe.each([
   });
 
   it.each(
-    inTurn(
+    shareOfRows(
       [
         [{ n: 11 }, "integer_above_max_value n"],
         [{ size: "auto" }, "invalid_value size"],
@@ -99,7 +99,7 @@ describe.each([
   });
 
   it.each(
-    inTurn(
+    shareOfRows(
       [
         [
           { size: "1024x1536", aspect_ratio: "1:1", image_size: "2K" },
@@ -169,7 +169,7 @@ describe("the size of a picture", () => {
     [{ aspect_ratio: "9:16" }, "2160x3840"],
     [{ size: "1280x720" }, "1280x720"],
   ] satisfies [Fields, string][];
-  it.each(inTurn(sized, 1))("image-model-b: %j becomes %s", async (fields, size) => {
+  it.each(shareOfRows(sized, 1))("image-model-b: %j becomes %s", async (fields, size) => {
     const { task, sent } = await bench.run({
       model: "sandbox/image-model-b",
       output_format: "jpeg",
@@ -196,7 +196,7 @@ describe("the size of a picture", () => {
   const custom = ["sandbox/image-model-b", "sandbox/image-model-c"];
   const limits = ["3840x2160", "2160x3840", "512x1536", "1536x512"];
   it.each(custom)("LIM-07: %s accepts sizes up to its limits", async (name) => {
-    for (const size of inTurn(limits, custom.indexOf(name))) {
+    for (const size of shareOfRows(limits, custom.indexOf(name))) {
       const { task } = await bench.run({ model: name, size });
       expect([task.notes, await shapesOf(task)]).toEqual([undefined, [`${size} png`]]);
     }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { s3Config, startS3 } from "../files/s3-server.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { endAll, live, type Life } from "../support/task-life.ts";
@@ -51,7 +51,7 @@ const killPoints = [
   ["collect.stored", "failed", "0"],
   ["ask.claimed", "succeeded", "0.012"],
 ] as const;
-it.each(killPoints.slice(0, inForm(1, 2)))(
+it.each(killPoints.slice(0, shortOrLong(1, 2)))(
   "a task with pictures whose gateway is killed at %s has %s after the next start, with one vendor request",
   async (point, status, cost) => {
     const vendor = await startVendor();

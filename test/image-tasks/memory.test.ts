@@ -9,15 +9,15 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { endAll, live, type Life } from "../support/task-life.ts";
 import type { TaskBody } from "../task-http/support.ts";
 import { plain } from "./support.ts";
 
-const count = inForm(6, 16);
+const count = shortOrLong(6, 16);
 /** Any call takes 80 MB. The files in memory would add 150 in the short form, 400 in the long one. */
-const megabytesMax = inForm(140, 300);
+const megabytesMax = shortOrLong(140, 300);
 const fileBytes = 25_000_000;
 
 let vendor: Server | undefined;

@@ -1,7 +1,7 @@
 // The image task model with sixteen ratios and two tiers, end to end: the vendor's requests, refusals and notes, and the resulting
 // pictures.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inTurn, isLong } from "../support/long.ts";
+import { shareOfRows, isLong } from "../support/long.ts";
 import type { TaskBody } from "../task-http/support.ts";
 import { padded } from "../task-http/upload-support.ts";
 import {
@@ -55,7 +55,7 @@ describe.each(inBothEncodings)("a task in %s", (_encoding, form) => {
   });
 
   it.each(
-    inTurn(
+    shareOfRows(
       [
         ["TIMG1-10 LIM-02", { n: 10 }, { n: 10 }],
         ["TIMG1-14", { image_size: "1K" }, { resolution: "1k" }],
@@ -76,7 +76,7 @@ describe.each(inBothEncodings)("a task in %s", (_encoding, form) => {
   });
 
   it.each(
-    inTurn(
+    shareOfRows(
       [
         ["TIMG1-10 LIM-02", { n: 0 }, "integer_below_min_value n"],
         ["TIMG1-10 LIM-02", { n: 11 }, "integer_above_max_value n"],
@@ -110,7 +110,7 @@ describe.each(inBothEncodings)("a task in %s", (_encoding, form) => {
   });
 
   it.each(
-    inTurn(
+    shareOfRows(
       ["size", "background", "output_format", "output_compression", "input_fidelity", "seed"],
       place,
     ),

@@ -1,7 +1,7 @@
 // Form 2 of `POST /v1/images/edits`: sizes by ratio and tier, transparency, masks, and the gateway's additions to the answer.
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import {
   maskOf,
   modelB,
@@ -123,7 +123,7 @@ describe("the size", () => {
     "3840x2160",
     "2160x3840",
   ];
-  it.each(inForm(sizes.slice(0, 3), sizes))("EDIT2-13, EDIT2-14: may be %s", async (size) => {
+  it.each(shortOrLong(sizes.slice(0, 3), sizes))("EDIT2-13, EDIT2-14: may be %s", async (size) => {
     const { answer, sent } = await run({ size, output_format: "jpeg" });
     expect(sent.body["size"]).toBe(size);
     expect(await shapeOf(answer.data[0]!.b64_json)).toBe(`${size} jpeg`);
@@ -146,7 +146,7 @@ describe("the size", () => {
     ["16:9", "4K", "3840x2160"],
     ["9:16", "4K", "2160x3840"],
   ] as const;
-  it.each(ratios.slice(0, inForm(5, ratios.length)))(
+  it.each(ratios.slice(0, shortOrLong(5, ratios.length)))(
     "EDIT2-16, EDIT2-19: for ratio %s at tier %s is %s",
     async (aspect_ratio, image_size, size) => {
       const fields = { aspect_ratio, image_size, output_format: "jpeg", quality: "low" };

@@ -47,13 +47,13 @@ describe("a generation", () => {
   });
 
   it("IMG-03 ALLOW-05: without a model is refused with 403 if the key may not call the only one", async () => {
-    const hand = await bench.hand();
+    const internals = await bench.internals();
     for (const settings of [
       { modelAllowlist: ["sandbox/chat"] },
       { routing: { pinnedProviders: ["sandbox-google"] } },
     ]) {
       const input = { workspaceId: bench.workspaceId, name: "narrow", createdBy: null };
-      const { key } = await createKey(hand, { ...input, ...settings });
+      const { key } = await createKey(internals, { ...input, ...settings });
       const headers = { authorization: `Bearer ${key}` };
       for (const model of [undefined, modelA]) {
         const answer = await bench.generate({ model }, headers);

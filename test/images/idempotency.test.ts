@@ -109,7 +109,7 @@ describe("an idempotency key with an answer", () => {
     const call = (key = bench.key) =>
       bench.generate({ prompt }, { ...keyed("shared"), authorization: `Bearer ${key}` });
     const first = await (await call()).text();
-    const context = await bench.hand();
+    const context = await bench.internals();
     const other = await createWorkspace(context, { name: "Other", organizationId: null });
     const owned = { workspaceId: other.id, name: "its key", createdBy: null };
     const { key: otherKey } = await createKey(context, owned);

@@ -6,15 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { endAll, live } from "../support/task-life.ts";
 import { formOf, padded, picture, type ImageAnswer } from "./support.ts";
 
 const megabyte = 1_000_000;
-const references = inForm(6, 16);
+const references = shortOrLong(6, 16);
 /** Any call takes 80 MB. The files in memory would add 150 in the short form, 400 in the long one. */
-const megabytesMax = inForm(140, 300);
+const megabytesMax = shortOrLong(140, 300);
 const bytesEach = 25 * megabyte;
 
 const closers: (() => void)[] = [];

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { canMount, fillDisk, mountDisk, unmountDisk } from "../support/disk.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder } from "../support/recorder.ts";
@@ -55,7 +55,7 @@ it.each(["false", "true"])(
     const again = await edit(stream);
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
     expect(vendors.first.requests).toHaveLength(1);
-    await booksOf(bench.database).expectClean();
+    await ledgerReaderOf(bench.database).expectClean();
   },
 );
 
@@ -71,7 +71,7 @@ it("STORE-01: a call fails with an error message, uncharged, if storage does not
   });
   repairStorage();
   expect((await bench.state()).chargedNano).toBe(0n);
-  await booksOf(bench.database).expectClean();
+  await ledgerReaderOf(bench.database).expectClean();
 });
 
 it.each(["false", "true"])(
@@ -131,7 +131,7 @@ it.skipIf(!canMount)(
       const answer = await call;
       expect(answer.status).toBe(200);
       await answer.text();
-      await booksOf(bench.database).expectClean();
+      await ledgerReaderOf(bench.database).expectClean();
     } finally {
       unmountDisk(disk);
     }

@@ -7,14 +7,14 @@ import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { startFarDatabase, type FarDatabase } from "./far-database.ts";
 import { openCall, type OpenCall } from "./open-calls.ts";
 import { addKey, addWorkspace } from "./support.ts";
 import { createLedger, type TestLedger } from "../support/ledger.ts";
 
-const burstSeconds = Number(process.env["TOLLGATE_TEST_BURST_SECONDS"] ?? inForm("4", "180"));
+const burstSeconds = Number(process.env["TOLLGATE_TEST_BURST_SECONDS"] ?? shortOrLong("4", "180"));
 const workspaceId = "w";
 const keys = ["k", "l"];
 
@@ -129,7 +129,7 @@ async function watch({ database }: Bench, untilMs: number): Promise<object[]> {
   const found: object[] = [];
   while (performance.now() < untilMs && found.length === 0) {
     found.push(...(await verifyLedger(database)));
-    await sleep(inForm(200, 1_000));
+    await sleep(shortOrLong(200, 1_000));
   }
   return found;
 }
@@ -143,7 +143,7 @@ async function expectBalanced({ ledger, database }: Bench, totals: Totals): Prom
   expect(await verifyLedger(database)).toEqual([]);
 }
 
-const runs = inForm([5], [2, 5, 10, 20]).flatMap((delayMs) => [
+const runs = shortOrLong([5], [2, 5, 10, 20]).flatMap((delayMs) => [
   { delayMs, loseEvery: undefined, how: "no answer is lost" },
   { delayMs, loseEvery: 10, how: "every tenth answer is lost" },
 ]);

@@ -9,7 +9,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { createLedger } from "../../src/ledger/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../src/storage/index.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate } from "../support/process.ts";
 
@@ -19,7 +19,7 @@ interface Size {
   readonly entries: number;
 }
 
-const full: Size = inForm(
+const full: Size = shortOrLong(
   { workspaces: 100, keys: 1_000, entries: 50_000 },
   { workspaces: 10_000, keys: 100_000, entries: 10_000_000 },
 );
@@ -169,7 +169,7 @@ describe("a ledger with a long history", () => {
       for (const url of [fullUrl, smallUrl, unusedUrl])
         opened.push(await openDatabase({ url, log: silentLog }));
     },
-    inForm(60_000, 3_600_000),
+    shortOrLong(60_000, 3_600_000),
   );
   afterAll(async () => {
     for (const database of opened) await database.close();
@@ -219,7 +219,7 @@ describe("a ledger with a long history", () => {
 
   it(
     "T63: is added up by verify, which reports its progress",
-    { timeout: inForm(60_000, 3_600_000) },
+    { timeout: shortOrLong(60_000, 3_600_000) },
     async () => {
       const progress: number[] = [];
       expect(await verifyLedger(opened[0]!, (done) => progress.push(done))).toEqual([]);

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { formatSse } from "../../src/base/sse.ts";
 import { protocolNames, type ProtocolName } from "../../src/protocols/index.ts";
 import { entries, useWorld } from "../hostile/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { json, type Answer } from "../support/recorder.ts";
 import { difference, textOf } from "./passing.ts";
@@ -93,7 +93,7 @@ describe.each(protocolNames)("an upstream of %s", (upstream) => {
           expect(difference(one!, other!)).toBeUndefined();
           calls.push([got.id, expected.id]);
         }),
-        { numRuns: inForm(1, 60) },
+        { numRuns: shortOrLong(1, 60) },
       );
       for (const ids of calls) {
         const [one, other] = await charges(ids);

@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { protocolNames, type ProtocolName } from "../../src/protocols/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { isWire, items, wire, type Wire } from "../transcripts/readers/index.ts";
 import { differences } from "./passing.ts";
 import { someStream } from "./random-streams.ts";
@@ -160,7 +160,7 @@ const oddities: Readonly<Record<ProtocolName, Oddities>> = {
 
 /** One caller per oddity in the short form, all in the long form. */
 const some = (callers: readonly ProtocolName[], oddity: string): readonly ProtocolName[] =>
-  inForm([callers[oddity.length % callers.length]!], callers);
+  shortOrLong([callers[oddity.length % callers.length]!], callers);
 
 /** The events as the gateway parses them. */
 function received(text: string): SseEvent[] {
@@ -177,7 +177,7 @@ describe.each(protocolNames)("an odd stream of %s", (upstream) => {
         const streamCase = { caller, upstream, place: "", whole, events: odd(events) };
         expect(await differences(streamCase)).toEqual([]);
       }),
-      { numRuns: inForm(1, 40) },
+      { numRuns: shortOrLong(1, 40) },
     );
   };
 

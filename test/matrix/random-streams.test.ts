@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createSseParser, formatSse, type SseEvent } from "../../src/base/sse.ts";
 import { protocolNames } from "../../src/protocols/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { differences } from "./passing.ts";
 import { someStream } from "./random-streams.ts";
 
@@ -41,7 +41,7 @@ describe.each(protocolNames)("random streams of %s", (upstream) => {
             expect(await differences(streamCase)).toEqual([]);
           },
         ),
-        { numRuns: inForm(3, 400) },
+        { numRuns: shortOrLong(3, 400) },
       );
     },
   );

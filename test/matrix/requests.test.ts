@@ -12,7 +12,7 @@ import {
   type ProtocolName,
 } from "../../src/protocols/index.ts";
 import { routeOf } from "../conversion/route.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import type { Case } from "./cases.ts";
 import { requestCases } from "./requests.ts";
 
@@ -160,7 +160,7 @@ const leastCases: Readonly<Record<ProtocolName, number>> = {
 
 describe.each(protocolNames)("the members of a request of %s", (caller) => {
   const all = requestCases(caller);
-  const cases = sampled(all, inForm(20, 1));
+  const cases = sampled(all, shortOrLong(20, 1));
   const targets = protocolNames.filter((name) => name !== caller);
 
   it.each(targets)(

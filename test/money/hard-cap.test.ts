@@ -4,10 +4,10 @@
  */
 import { expect, it } from "vitest";
 import { readSpend } from "../../src/admin/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { describeGateways, answering, chatConfig, errorOf, talk, usageOf } from "./support.ts";
 
-const callers = inForm(333, 1_000);
+const callers = shortOrLong(333, 1_000);
 const capNano = BigInt(callers) * 1_000_000n;
 /** A token costs a hundredth of a cent. */
 const config = (url: string) => chatConfig(url, 'price: { input: "100", output: "100" }');

@@ -4,7 +4,7 @@ import { revokeKey } from "../../src/tenancy/index.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { json, startRecorder, type Answer, type Recorder } from "../support/recorder.ts";
 import {
@@ -27,7 +27,7 @@ const config = (url: string) => chatConfig(url, 'price: { input: "3", output: "1
 const usage = usageOf(100, 40);
 const costNano = 100n * 3_000n + 40n * 15_000n;
 
-const atOnce = inForm(300, 1_000);
+const atOnce = shortOrLong(300, 1_000);
 
 /** An upstream that answers only when `release` is called. */
 function deferred(answer: Answer): { answer: Answer; release(): void; waiting(): number } {
@@ -159,7 +159,7 @@ describeGateways(`${atOnce} simultaneous calls`, { config }, (bench) => {
   });
 
   it("T85: more open streams than database connections all run at once, and all are charged", async () => {
-    const streams = inForm(40, 120);
+    const streams = shortOrLong(40, 120);
     const ends: (() => void)[] = [];
     bench().up.answer((_request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" }).write(delta("Hello"));

@@ -45,7 +45,7 @@ export interface EntryRow {
 }
 
 /** Reads calls and their money from the database. */
-export interface Books {
+export interface LedgerReader {
   /** Waits for the request log row of a call, which is written in batches. */
   logRow(id: string): Promise<LogRow>;
   /** Waits for a row that was not there `before`; for calls whose answer the test never sees. */
@@ -60,7 +60,7 @@ export interface Books {
 }
 
 /** A gateway and its upstream, with helpers for tests. */
-export interface Bench extends GatewayUnderTest, Books {
+export interface Bench extends GatewayUnderTest, LedgerReader {
   readonly up: Recorder;
   readonly keyId: string;
   /** Sets the caps of a layer of the first key; null clears them. */
@@ -89,8 +89,8 @@ export const sleep = (ms: number): Promise<void> =>
 const rowColumns = "id, status, http_status, usage, usage_source, cost_nano, attempts";
 
 /** The books of a database. */
-export function booksOf(database: Database): Books {
-  const books: Books = {
+export function ledgerReaderOf(database: Database): LedgerReader {
+  const books: LedgerReader = {
     logRow: (id) =>
       eventually(
         async () =>
@@ -187,7 +187,7 @@ export async function benchOf(
       await gateway.ledger.credit({ workspaceId: other.id, amountNano, reference: "start" });
       return { workspaceId: other.id, key };
     },
-    ...booksOf(database),
+    ...ledgerReaderOf(database),
     availableNano: () =>
       eventually(async () => {
         const balance = await gateway.ledger.balance(gateway.workspaceId);

@@ -6,14 +6,14 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseKey } from "../../src/tenancy/key-format.ts";
 import { serverProcesses } from "../support/embedded.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { tollgate } from "../support/process.ts";
 import { chat, keyOf, start, useDirectory, type KeptProcess } from "./support.ts";
 
 const directory = useDirectory();
 /** The long form has the targets for a machine of usual speed. `npm test` runs on slow and busy machines, and finds only hangs. */
-const firstMsMax = inForm(60_000, 3_500);
-const laterMsMax = inForm(30_000, 1_200);
+const firstMsMax = shortOrLong(60_000, 3_500);
+const laterMsMax = shortOrLong(30_000, 1_200);
 const idleBytesMax = 300e6;
 
 /** The memory of a process in bytes (PSS): shared memory counts in proportion. */

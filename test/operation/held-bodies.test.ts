@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { memoryProbe, type MemoryProbe } from "../support/memory.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
@@ -14,9 +14,9 @@ import { startTicking, type Ticking } from "./ticking.ts";
 
 /** In the budget a body counts more than twice its length: 60 streams with their requests would not fit. */
 const underWayMb = 8;
-const streams = inForm(60, 400);
+const streams = shortOrLong(60, 400);
 const openedAtOnce = 20;
-const streamKbMax = inForm(60, 40);
+const streamKbMax = shortOrLong(60, 40);
 
 let gateway: GatewayProcess;
 let ticking: Ticking;
@@ -126,7 +126,7 @@ const all = [
   { to: "/v1/responses", body: responses, end: "response.completed", count: 20 },
 ];
 /** In the short form: a call that is passed on unchanged, and the one that keeps the most. */
-const cases = inForm([all[0]!, all[3]!], all);
+const cases = shortOrLong([all[0]!, all[3]!], all);
 
 it.each(cases)("STREAM-02: streams of $to keep nothing of their requests", async (one) => {
   const { to, body, end, count = streams } = one;
@@ -149,7 +149,7 @@ const waiting = 20;
 const besideBytesKbMax = 50;
 
 // In the short form only a converted one.
-it.each(inForm(["/v1/messages"], ["/v1/chat/completions", "/v1/messages"]))(
+it.each(shortOrLong(["/v1/messages"], ["/v1/chat/completions", "/v1/messages"]))(
   "calls that wait for whole answers of %s keep no more of their requests than the bytes",
   async (path) => {
     const body = JSON.stringify({ ...common, stream: false, messages });

@@ -49,7 +49,7 @@ describe("the master key of gateways on a server", () => {
   it("is replaced under running gateways; keys, tokens, secrets, providers and bodies go on working", async () => {
     const first = await start(onlyOld);
     const { key, workspaceId } = first;
-    const hand = await first.hand();
+    const internals = await first.internals();
     const token = await adminOf(first);
     const admin = async (gateway: AdminGateway, method: string, path: string, body?: unknown) => {
       const answer = await fetch(`${gateway.url}/admin/v1${path}`, {
@@ -64,7 +64,7 @@ describe("the master key of gateways on a server", () => {
         json: await answer.json(),
       };
     };
-    const [made] = await hand.database.query<{ id: string }>("select id from api_keys");
+    const [made] = await internals.database.query<{ id: string }>("select id from api_keys");
     must(await admin(first, "PATCH", `/workspaces/${workspaceId}`, { keep_bodies: "all" }));
     must(await admin(first, "POST", "/providers", providerBody("added", upstream.url)));
     const temporary = must(
@@ -149,11 +149,15 @@ describe("the master key of gateways on a server", () => {
 
   /** A token of an admin in the first workspace's organization, looked up by its HMAC. */
   async function adminOf(gateway: AdminGateway): Promise<string> {
-    const hand = await gateway.hand();
-    const [user] = await hand.database.query<{ id: string }>(
+    const internals = await gateway.internals();
+    const [user] = await internals.database.query<{ id: string }>(
       "select id from users where role = 'admin' order by id limit 1",
     );
-    const { token } = await createToken(hand, { userId: user!.id, name: "test", expiresAt: null });
+    const { token } = await createToken(internals, {
+      userId: user!.id,
+      name: "test",
+      expiresAt: null,
+    });
     return token;
   }
 });
@@ -166,10 +170,10 @@ it("a replacement killed with kill -9 leaves values under both keys, and the nex
     ...keys,
   });
   const gateway = await startAdminGateway({ databaseUrl, environment: onlyOld });
-  const hand = await gateway.hand();
+  const internals = await gateway.internals();
   // Two batches: the second waits for a lock while the process is killed.
   const rows = Array.from({ length: 900 }, () => newId("key"));
-  await hand.database.query(
+  await internals.database.query(
     `insert into api_keys (workspace_id, id, name, status, lookup, ciphertext, key_prefix, key_last4, model_allowlist,
        allow_request_override, created_at, updated_at)
      select $1, n.id, 'many', 'active', n.lookup, n.sealed, 'gw_live_', 'last', '[]', false, now(), now()
@@ -177,8 +181,8 @@ it("a replacement killed with kill -9 leaves values under both keys, and the nex
     [
       gateway.workspaceId,
       rows,
-      rows.map((id) => hand.secrets.lookup(id)),
-      rows.map((id) => hand.secrets.seal(id, `gw_live_${id}`)),
+      rows.map((id) => internals.secrets.lookup(id)),
+      rows.map((id) => internals.secrets.seal(id, `gw_live_${id}`)),
     ],
   );
   await gateway.close();

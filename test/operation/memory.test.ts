@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { startUpstream, type Upstream } from "../../bench/upstream/index.ts";
 import { tollgateHere } from "../support/command.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { memoryProbe, type MemoryProbe } from "../support/memory.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { spawnGateway, type GatewayProcess } from "../support/process.ts";
@@ -15,14 +15,14 @@ import { mixedLoad } from "./mixed-load.ts";
 import { Readers, startTicking, type Ticking } from "./ticking.ts";
 
 const idleMbMax = 180;
-const streams = inForm(200, 2_000);
-const heldMs = inForm(1_000, 60_000);
+const streams = shortOrLong(200, 2_000);
+const heldMs = shortOrLong(1_000, 60_000);
 const streamKbMax = 40;
 /** Delay beyond that of the same frames without a gateway. The short form runs beside other tests. */
-const lateMsMax = inForm(5_000, 50);
-const soakMs = inForm(1_500, 30 * 60_000);
+const lateMsMax = shortOrLong(5_000, 50);
+const soakMs = shortOrLong(1_500, 30 * 60_000);
 /** Growth that the last two thirds of the load may leave. In the short form, some one-time allocations come late. */
-const grownMbMax = inForm(16, 5);
+const grownMbMax = shortOrLong(16, 5);
 
 const compileCache = join(import.meta.dirname, "../../node_modules/.cache/node-compile");
 

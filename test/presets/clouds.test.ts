@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
 import { environmentCatalog, vendorStates } from "../../src/catalog/index.ts";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { allAt } from "./support.ts";
 
@@ -44,7 +44,7 @@ async function call(gateway: GatewayUnderTest, model: string) {
   const price = offer!.price as { input: bigint; output: bigint };
   const { prompt_tokens: input = 0, completion_tokens: output = 0 } = answer.usage ?? {};
   const product = BigInt(input) * price.input + BigInt(output) * price.output;
-  const row = await booksOf(gateway.database).logRow(response.headers.get("x-request-id")!);
+  const row = await ledgerReaderOf(gateway.database).logRow(response.headers.get("x-request-id")!);
   const { data } = (await (await fetch(`${upstream.url}/__journal`)).json()) as {
     data: { path: string }[];
   };

@@ -11,7 +11,7 @@ import {
   vendorRows,
   type TextModel,
 } from "../../src/catalog/index.ts";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { allAt, every } from "./support.ts";
 
@@ -83,7 +83,9 @@ describe("a vendor with only its variable set", () => {
       expect({ status: response.status, answer }).toMatchObject({ status: 200 });
       const { prompt_tokens: input, completion_tokens: output } = answer.usage;
       const product = BigInt(input) * price.input + BigInt(output) * price.output;
-      const row = await booksOf(gateway.database).logRow(response.headers.get("x-request-id")!);
+      const row = await ledgerReaderOf(gateway.database).logRow(
+        response.headers.get("x-request-id")!,
+      );
       expect(row).toMatchObject({
         status: "succeeded",
         cost_nano: (product + 999_999n) / 1_000_000n,

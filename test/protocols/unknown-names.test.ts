@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 import { routeOf } from "../conversion/route.ts";
 import { heldBytes } from "../support/held-bytes.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 
 const names = Object.keys(codecs) as (keyof typeof codecs)[];
 
@@ -23,7 +23,7 @@ const reasoningRequests: Readonly<Record<(typeof names)[number], JsonObject>> = 
 };
 
 /** The calls hold a megabyte each. If they were kept, they would exceed the allowed growth. */
-const callsEach = inForm(20, 40);
+const callsEach = shortOrLong(20, 40);
 
 /** The heap before a test, which is the heap after the test before: a full garbage collection takes half a second. */
 let held = 0;

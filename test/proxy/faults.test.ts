@@ -7,7 +7,7 @@ import type { Provider, ProviderTls } from "../../src/catalog/index.ts";
 import { createPools } from "../../src/upstream/index.ts";
 import { ask } from "../../src/upstream/media/ask.ts";
 import { makeAuthority, makeCertificate } from "../support/certificate.ts";
-import { asker, toldBy } from "../upstream/http1-support.ts";
+import { asker, resultOf } from "../upstream/http1-support.ts";
 import { provider } from "../upstream/media-support.ts";
 
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -44,7 +44,7 @@ async function resultsOf(url: string, tls?: Omit<ProviderTls, "files">) {
     access: { ...access, ...(tls && { tls: { ...tls, files: {} } }) },
   };
   const get = (origin: string) => pools.get(origin, 5_000, testProvider);
-  const text = await toldBy(asker(url, { ...pools, get })());
+  const text = await resultOf(asker(url, { ...pools, get })());
   const media = await ask(pools.forMedia(url, 5_000, testProvider), testProvider, {
     method: "GET",
     path: "/",

@@ -10,7 +10,7 @@ import { createPools } from "../../src/upstream/index.ts";
 import { ask } from "../../src/upstream/media/ask.ts";
 import { makeAuthority, makeCertificate } from "../support/certificate.ts";
 import { startProxy, type ProxyOptions } from "../support/proxy.ts";
-import { asker, toldBy } from "../upstream/http1-support.ts";
+import { asker, resultOf } from "../upstream/http1-support.ts";
 import { provider } from "../upstream/media-support.ts";
 
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -61,7 +61,7 @@ function callsTo(url: string, variables: Record<string, string>, access?: Partia
     get: (origin, connectMs) => pools.get(origin, connectMs, testProvider),
   });
   return {
-    text: () => toldBy(text()),
+    text: () => resultOf(text()),
     async media() {
       try {
         const pool = pools.forMedia(new URL(url).origin, 2_000, testProvider);
@@ -203,7 +203,7 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
     closers.push(() => pools.close());
     const result =
       kind === "text"
-        ? await toldBy(asker(upstream.url, { ...pools, get: (at) => pools.get(at, 100) })())
+        ? await resultOf(asker(upstream.url, { ...pools, get: (at) => pools.get(at, 100) })())
         : await ask(pools.forMedia(upstream.url, 100), provider("openai", upstream.url), {
             method: "GET",
             path: "/",

@@ -1,6 +1,6 @@
 /** A limit behind several gateways: together they admit as much as a single one would. LIM-17; docs/limits.md. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { chat } from "../rows/protocols.ts";
@@ -50,12 +50,16 @@ async function flood(key: string, perSecond: number, seconds: number) {
 }
 
 it("three gateways with a limit of 600 requests a minute admit 570 to 630 of 3,000 in every minute", async () => {
-  const limit = inForm(60, 600);
-  const minutes = inForm(1, 4);
-  const [least, most] = inForm([60, 60], [570, 630]);
+  const limit = shortOrLong(60, 600);
+  const minutes = shortOrLong(1, 4);
+  const [least, most] = shortOrLong([60, 60], [570, 630]);
   const { key } = await gateways[0]!.makeKey({ rateLimits: { requestsPerMinute: limit } });
-  const { passed, overloaded } = await flood(key, inForm(20, 16.67), inForm(3, 60 * minutes));
-  expect(overloaded).toBeLessThanOrEqual(inForm(180, 0));
+  const { passed, overloaded } = await flood(
+    key,
+    shortOrLong(20, 16.67),
+    shortOrLong(3, 60 * minutes),
+  );
+  expect(overloaded).toBeLessThanOrEqual(shortOrLong(180, 0));
   // In the first minute the whole limit is free at once. From then on each used unit is free again a minute after its use.
   for (let minute = 0; minute < minutes; minute += 1) {
     const within = passed.filter((ms) => ms >= minute * 60_000 && ms < (minute + 1) * 60_000);

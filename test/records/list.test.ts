@@ -11,7 +11,7 @@ import {
 } from "../../src/catalog/index.ts";
 import { presetsIn } from "../../src/catalog/presets.ts";
 import { protocolNames } from "../../src/protocols/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { anyRequest, fullRequest } from "./requests.ts";
 import { faultsSent } from "./sent.ts";
 
@@ -55,7 +55,7 @@ describe("the models of the public list", () => {
               [model.id]: [],
             });
         }),
-        { numRuns: inForm(2_000, 100_000) },
+        { numRuns: shortOrLong(2_000, 100_000) },
       );
     },
   );

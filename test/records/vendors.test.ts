@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ownModels } from "../../src/catalog/vendors.ts";
 import { protocolNames } from "../../src/protocols/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { faultsOf } from "./allows.ts";
 import { anyRequest, fullRequest } from "./requests.ts";
 import { faultsSent, routeOf } from "./sent.ts";
@@ -32,7 +32,7 @@ describe.each(offers)("$id", (model, { protocol }) => {
         fc.property(anyRequest(caller), (body) => {
           expect(faultsSent(model, [caller, protocol], body)).toEqual([]);
         }),
-        { numRuns: inForm(60, 2000) },
+        { numRuns: shortOrLong(60, 2000) },
       );
     },
   );

@@ -103,7 +103,7 @@ describe("an end user", () => {
     for (const user of ["late-one", "late-other"]) calls.push(await callFor("lab/chat", user));
     expect((await erase({ end_user: "late-one" })).json.erased).toMatchObject({ requests: 1 });
     const bodies = { request: "I am late-one", sent: null, answer: null, truncated: [] };
-    const { secrets } = await gateway.hand();
+    const { secrets } = await gateway.internals();
     const room = roomFor(1_000);
     const late = createBodyLog({ database, sealing: secrets, log: silentLog, room });
     for (const { id } of calls) late.add({ name: { workspaceId, id }, bodies });
@@ -117,7 +117,7 @@ describe("an end user", () => {
     const calls: Row[] = [];
     for (const user of ["slow-one", "slow-other"]) calls.push(await callFor("lab/chat", user));
     expect((await erase({ end_user: "slow-one" })).json.erased).toMatchObject({ requests: 1 });
-    const { secrets } = await gateway.hand();
+    const { secrets } = await gateway.internals();
     const cache = createAnswerCache(database, secrets, silentLog, roomFor(1_000));
     const answers = calls.map(({ id }) => ({ callId: id, text: `about ${id}`, seconds: 600 }));
     for (const answer of answers) cache.put({ workspaceId, digest: answer.callId }, answer);

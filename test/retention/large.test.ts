@@ -10,7 +10,7 @@ import { retentionStep } from "../../src/retention/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
 import { seesEverything, type Visibility } from "../../src/tenancy/index.ts";
 import { foldUsage, readUsage } from "../../src/usage/index.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { planOf, type PlanNode } from "../support/query-plan.ts";
 import { largeSeed, seedCalls, seedId } from "../support/seed/calls.ts";
@@ -20,7 +20,7 @@ const dayMs = 86_400_000;
 /** A smaller machine can use fewer days of the same size: 5,000,000 rows over 9 days have parts as large as 50,000,000 over 90. */
 const days = Number(process.env["TOLLGATE_LOG_DAYS"] ?? 90);
 const keptDays = Math.floor(days / 3);
-const rows = Number(process.env["TOLLGATE_LOG_ROWS"] ?? inForm(18_000, 50_000_000));
+const rows = Number(process.env["TOLLGATE_LOG_ROWS"] ?? shortOrLong(18_000, 50_000_000));
 const today = Math.floor(Date.now() / dayMs) * dayMs;
 const limitMs = 300;
 
@@ -64,7 +64,7 @@ async function partsIn(
   await work(database);
   const nodes = await plans();
   // The plan may scan an empty part sequentially, and in the short form a small one.
-  const rowsMax = inForm(rows / days, 1);
+  const rowsMax = shortOrLong(rows / days, 1);
   const scans = nodes.filter((node) => node["Node Type"] === "Seq Scan");
   expect(scans.filter((node) => node["Plan Rows"] > rowsMax)).toEqual([]);
   const names = nodes.map((node) => node["Relation Name"]!);
@@ -94,7 +94,7 @@ describeDatabase("a log of many days", (open) => {
   beforeAll(async () => {
     database = await open();
     await seedParts(database, today, days);
-    const calls = inForm(2_000, 20_000);
+    const calls = shortOrLong(2_000, 20_000);
     await seedCalls(database, { ...largeSeed, requests: calls, days, end: new Date(today) });
     await foldUsage(database);
     const began = performance.now();

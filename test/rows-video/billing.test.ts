@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { parseUsd } from "../../src/base/money.ts";
 import { changeKey } from "../../src/tenancy/index.ts";
-import { booksOf, eventually, type Books } from "../money/support.ts";
+import { ledgerReaderOf, eventually, type LedgerReader } from "../money/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { scripted, startBench, type Bench } from "../task-http/support.ts";
 import { picture } from "../task-http/upload-support.ts";
 import { taskHelpers, bySeconds, byTokens, first, frame, frames, second } from "./support.ts";
 
 let bench: Bench;
-let books: Books;
+let books: LedgerReader;
 beforeAll(async () => {
   bench = await startBench();
   await bench.credit("1000");
-  books = booksOf(bench.database);
+  books = ledgerReaderOf(bench.database);
 });
 afterAll(() => bench?.close());
 

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { errorCatalogue, type ErrorCode } from "../../src/base/errors.ts";
 import { changeWorkspace, createWorkspace, disableKey } from "../../src/tenancy/index.ts";
 import { forced } from "../support/gateway.ts";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { json } from "../support/recorder.ts";
 import { errorCode } from "./endpoints.ts";
 import { eachProtocol, generateContent, protocols, type Protocol } from "./protocols.ts";
@@ -143,7 +143,7 @@ const retryable = new Set([429, 502, 503, 504]);
 describe.each(eachProtocol)("%s", (name, protocol) => {
   const place = eachProtocol.findIndex(([one]) => one === name);
   // With forced conversion, the short form runs every second case of a protocol.
-  const tried = forced ? inTurn(cases, place) : cases;
+  const tried = forced ? shareOfRows(cases, place) : cases;
   it.each(tried.map((one) => [one.code, one] as const))(
     "ERR-15 ERR-16: %s has its status, format and retry headers",
     async (code, one) => {

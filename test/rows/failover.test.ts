@@ -1,7 +1,7 @@
 /** Failover on direct routes, only before the first byte. docs/routing.md; T74, T75. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { forced } from "../support/gateway.ts";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { json, sse, type Answer } from "../support/recorder.ts";
 import { byPrice, answerText, eachProtocol, parsed, type Protocol } from "./protocols.ts";
 import {
@@ -57,7 +57,7 @@ const failures: readonly (readonly [string, Answer, number | null, string])[] = 
 describe.each(eachProtocol)("a call whose first provider fails (%s)", (name, protocol) => {
   // The short form streams only every second failure. With forced conversion it also runs only every second one whole.
   const place = eachProtocol.findIndex(([one]) => one === name) + (forced ? 1 : 0);
-  it.each(forced ? inTurn(failures, place) : failures)(
+  it.each(forced ? shareOfRows(failures, place) : failures)(
     "%s: the second provider answers, and both attempts are in the log",
     async (_what, failure, status, outcome) => {
       world.first.answer(failure);
@@ -78,14 +78,17 @@ describe.each(eachProtocol)("a call whose first provider fails (%s)", (name, pro
     },
   );
 
-  it.each(inTurn(failures, place))("%s: the second provider streams", async (_what, failure) => {
-    world.first.answer(failure);
-    const answer = await world.call(protocol, { model: byPrice(protocol), stream: true });
-    expect(answer.status).toBe(200);
-    const events = await readEvents(answer);
-    expect(protocol.textOfFrames(events)).toBe(answerText);
-    expect(protocol.endsNormally(events)).toBe(true);
-  });
+  it.each(shareOfRows(failures, place))(
+    "%s: the second provider streams",
+    async (_what, failure) => {
+      world.first.answer(failure);
+      const answer = await world.call(protocol, { model: byPrice(protocol), stream: true });
+      expect(answer.status).toBe(200);
+      const events = await readEvents(answer);
+      expect(protocol.textOfFrames(events)).toBe(answerText);
+      expect(protocol.endsNormally(events)).toBe(true);
+    },
+  );
 
   it("fails over to the second provider if a stream ends before its first frame", async () => {
     for (const rest of [

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { SseEvent } from "../../src/base/sse.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sse, type Answer } from "../support/recorder.ts";
 import {
   answerText,
@@ -221,7 +221,7 @@ describe("T17: a stream whose bytes are cut into chunks", () => {
     expect(bodies.map(argumentsOf).join("")).toBe('{"q":"\\"ü\\n🙂"}');
     const bytes = Buffer.from(text);
     // The short form takes every fifth byte, with one cut before it and one behind it.
-    const places = [...bytes.keys()].slice(1).filter((index) => index % inForm(5, 1) === 0);
+    const places = [...bytes.keys()].slice(1).filter((index) => index % shortOrLong(5, 1) === 0);
     await expectSame(
       chat,
       expected,

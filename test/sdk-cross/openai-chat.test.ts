@@ -1,8 +1,8 @@
 /** openai over chat completions, answered by upstreams of the three other protocols. Requirements: TXT, CONV. */
 import { describe } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { describeCrossings } from "./pairs.ts";
 
 describe("openai over chat completions", () => {
-  describeCrossings("chat", inTurn);
+  describeCrossings("chat", shareOfRows);
 });

@@ -1,8 +1,8 @@
 /** openai over responses, answered by upstreams of the three other protocols. Requirements: TXT, CONV. */
 import { describe } from "vitest";
-import { inTurn } from "../support/long.ts";
+import { shareOfRows } from "../support/long.ts";
 import { describeCrossings } from "./pairs.ts";
 
 describe("openai over responses", () => {
-  describeCrossings("responses", inTurn);
+  describeCrossings("responses", shareOfRows);
 });

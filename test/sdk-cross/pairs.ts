@@ -121,7 +121,7 @@ function* objectsIn(value: unknown): Generator<object> {
 const common = scenarios.filter(({ looksAt }) => looksAt === undefined);
 const counting = scenarios.filter(({ looksAt }) => looksAt === "usage");
 
-/** Selects the rows of one place, for rows that run at several; `inTurn` of long.ts, which files with two forms import themselves. */
+/** Selects the rows of one place, for rows that run at several; `shareOfRows` of long.ts, which files with two forms import themselves. */
 type Turn = <Row>(rows: readonly Row[], place: number) => readonly Row[];
 
 /**

@@ -25,7 +25,7 @@ export interface GatewayUnderTest extends Gateway {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   credit(usd: string): Promise<void>;
   /** Direct access to its rows, for tests that need people or keys without calling the API. */
-  hand(): Promise<{
+  internals(): Promise<{
     readonly database: Database;
     readonly clock: Clock;
     readonly secrets: Secrets;
@@ -191,7 +191,7 @@ export async function startTestGateway(options: Options = {}): Promise<GatewayUn
         reference: crypto.randomUUID(),
       });
     },
-    async hand() {
+    async internals() {
       const { database } = gateway;
       const { masterKey, dataDir } = environment;
       const secrets = await openSecrets({ database, masterKey, dataDir });

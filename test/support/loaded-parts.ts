@@ -22,7 +22,7 @@ const tell = (folder: string): string => `
   });`;
 
 /** The environment of a process that reports, and the reports so far, as names of folders of `src`. */
-export function tellingParts() {
+export function recordLoadedParts() {
   const folder = temporaryDirectory();
   const script = `data:text/javascript,${encodeURIComponent(tell(folder))}`;
   return {

@@ -10,8 +10,8 @@ export const isLong = process.env["TOLLGATE_TEST_LONG"] === "1";
  * All rows in the long form; every second row in the short one. Two neighbouring places together cover each row once. For rows
  * that run in several places, such as encodings, protocols or models.
  */
-export const inTurn = <Row>(rows: readonly Row[], place: number): readonly Row[] =>
+export const shareOfRows = <Row>(rows: readonly Row[], place: number): readonly Row[] =>
   isLong ? rows : rows.filter((_row, index) => index % 2 === place % 2);
 
 /** The value for the current form: `short` in `npm test`, `long` in `npm run test:long`. */
-export const inForm = <Value>(short: Value, long: Value): Value => (isLong ? long : short);
+export const shortOrLong = <Value>(short: Value, long: Value): Value => (isLong ? long : short);

@@ -16,7 +16,7 @@ import type { Job } from "../../src/tasks/rows.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
 import { mp4 } from "../support/task-life.ts";
 import { startRecorder } from "../support/recorder.ts";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { clock, dollar, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says, type Reply } from "./support.ts";
 
@@ -63,7 +63,7 @@ describe("a vendor that misreports a task", () => {
     }
     // After the second poll the task has ended and has no lease, so the third poll writes nothing.
     expect(seen).toEqual(["running", "succeeded", "succeeded"]);
-    const charges = (await booksOf(world.database).charges()).filter(
+    const charges = (await ledgerReaderOf(world.database).charges()).filter(
       ({ reference }) => reference === job.id,
     );
     expect(charges).toHaveLength(1);
@@ -166,7 +166,7 @@ describe("a vendor that misreports a task", () => {
       [job.id, new Date(clock.now())],
     );
     expect(kept).toEqual([]);
-    const books = booksOf(world.database);
+    const books = ledgerReaderOf(world.database);
     expect((await books.charges()).filter(({ reference }) => reference === job.id)).toEqual([]);
     expect((await books.holds()).filter(({ id }) => id === job.id)).toEqual([]);
   });
@@ -191,7 +191,7 @@ describe("a cancellation at a point of a step", () => {
     const step = job.upstreamId === null ? submitStep : pollStep;
     await step(services, job);
     const { status, costNano } = await rowOf(world, job.id);
-    const books = booksOf(world.database);
+    const books = ledgerReaderOf(world.database);
     const charges = (await books.charges()).filter(({ reference }) => reference === job.id);
     const holds = (await books.holds()).filter(({ id }) => id === job.id);
     expect(charges.map((entry) => entry.amount_nano)).toEqual(costNano === 0n ? [] : [costNano]);
@@ -245,7 +245,7 @@ describe("a cancellation whose vendor has canceled the job but did not confirm i
     world.vendor.plan("DELETE", reply);
     expect(await cancelTask(world.services, "w1", job.id)).toMatchObject({ status: "canceled" });
     expect(world.vendor.calls("DELETE")).toHaveLength(1);
-    const books = booksOf(world.database);
+    const books = ledgerReaderOf(world.database);
     expect((await books.holds()).filter(({ id }) => id === job.id)).toEqual([]);
   });
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openDatabase } from "../../src/storage/index.ts";
 import { s3Config, startS3, type S3Server } from "../files/s3-server.ts";
-import { booksOf } from "../money/support.ts";
-import { inForm } from "../support/long.ts";
+import { ledgerReaderOf } from "../money/support.ts";
+import { shortOrLong } from "../support/long.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
@@ -110,8 +110,10 @@ async function createBothResults(
 /** Expects a clean ledger with these charges of tasks, and no others of them. */
 async function expectCharged(charged: Readonly<Record<string, bigint>>): Promise<void> {
   const database = await openDatabase({ url: environment["DATABASE_URL"]!, log: silentLog });
-  await booksOf(database).expectClean();
-  const rows = (await booksOf(database).charges()).filter(({ reference }) => reference in charged);
+  await ledgerReaderOf(database).expectClean();
+  const rows = (await ledgerReaderOf(database).charges()).filter(
+    ({ reference }) => reference in charged,
+  );
   const amounts = rows.map(({ reference, amount_nano }) => [reference, amount_nano] as const);
   const expected = Object.entries(charged).filter(([, amount]) => amount > 0n);
   expect(amounts).toHaveLength(expected.length);
@@ -124,7 +126,7 @@ it("STORE-01: two tasks whose results the bucket could not store succeed once it
   const gateway = await liveHere({ ...environment, TOLLGATE_INITIAL_CREDIT: "1000" });
   const tasks = await createBothResults(gateway, gateway.key!);
   // An earlier version gave up after three tries with three requests each. The long form takes half a minute.
-  await eventually(() => bucket.unanswered() >= inForm(30, 100), "tries", 60_000);
+  await eventually(() => bucket.unanswered() >= shortOrLong(30, 100), "tries", 60_000);
   for (const id of tasks) expect((await read(gateway, gateway.key!, id)).status).toBe("running");
   bucket.setAway(false);
   expect(await Promise.all(tasks.map((id) => endOf(gateway, gateway.key!, id)))).toEqual([

@@ -1,7 +1,7 @@
 // A database that fails after the check of a key: callers get an error that says so, not an internal error.
 // docs/errors.md; T67, T68.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { startPostgres, type TestPostgres } from "../support/postgres.ts";
 import { eventually } from "../support/patience.ts";
 import { startBench, video, type Bench } from "../task-http/support.ts";
@@ -65,5 +65,5 @@ it("T68: a submission during a database restart gets 503 database_unavailable, a
   }, "the database is back");
   const { id } = (await again.json()) as { id: string };
   await bench.until(id, "succeeded");
-  await booksOf(bench.database).expectClean();
+  await ledgerReaderOf(bench.database).expectClean();
 });

@@ -1,7 +1,7 @@
 // One idempotency key makes one task: during the first submission and after it, with the same body and another, on one gateway
 // and on two. docs/decisions.md "Idempotency"; TASK-10, TASK-45; T81.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import {
@@ -127,7 +127,7 @@ describe("concurrent requests with idempotency keys", () => {
     expect(new Set(made.map(({ result }) => result)).size).toBe(1);
     expect(made.filter(({ replayed }) => replayed === null)).toHaveLength(1);
     expect(await tasksOf(prompt)).toHaveLength(1);
-    const books = booksOf(gateways[0]!.database);
+    const books = ledgerReaderOf(gateways[0]!.database);
     await books.expectClean();
     const charges = (await books.charges()).filter(
       ({ reference }) => reference === made[0]!.result,

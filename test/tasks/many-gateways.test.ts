@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { booksOf, eventually } from "../money/support.ts";
+import { ledgerReaderOf, eventually } from "../money/support.ts";
 import { startTestGateway } from "../support/gateway.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, temporaryDirectory } from "../support/postgres.ts";
 import {
   clipConfiguration,
@@ -45,7 +45,7 @@ const submit = (url: string, key: string, prompt: string) =>
   });
 
 describe("two gateway processes and a third runner on one PostgreSQL", () => {
-  const count = inForm(90, 2_000);
+  const count = shortOrLong(90, 2_000);
   it(`T79: ${count} tasks are each submitted once, reported done once and charged once`, async () => {
     const directory = temporaryDirectory();
     const databaseUrl = await (await sharedPostgres()).createMigrated();
@@ -60,7 +60,7 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
     };
     const first = await live(environment);
     // In the short form the second one runs in this process, like the third.
-    const second = await inForm(liveHere, live)(environment);
+    const second = await shortOrLong(liveHere, live)(environment);
     const third = await startTestGateway({
       config,
       databaseUrl,
@@ -90,7 +90,7 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
         [...counts].filter(([, times]) => times !== 1);
       expect([vendor.submitted.size, notOnce(vendor.submitted)]).toEqual([count, []]);
       expect([vendor.done.size, notOnce(vendor.done)]).toEqual([count, []]);
-      const books = booksOf(third.database);
+      const books = ledgerReaderOf(third.database);
       await books.expectClean();
       expect((await books.charges()).map((row) => row.amount_nano)).toEqual(
         Array.from({ length: count }, () => 100_000_000n),
@@ -102,7 +102,7 @@ describe("two gateway processes and a third runner on one PostgreSQL", () => {
 });
 
 describe("concurrent submissions", () => {
-  const [asked, paid] = inForm([150, 60], [500, 200]);
+  const [asked, paid] = shortOrLong([150, 60], [500, 200]);
   it(`TASK-14: with ${asked} submissions on a balance for ${paid}, exactly ${paid} succeed and nothing else is kept`, async () => {
     const gateway = await startTestGateway({
       config: clipConfiguration(vendor.recorder.url, queue),

@@ -1,7 +1,7 @@
 // Results that begin like a picture and are none. docs/tasks.md; BILL-05, STORE-01.
 import { expect, it } from "vitest";
 import { submitStep } from "../../src/tasks/submit-step.ts";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { pixel } from "../support/pixel.ts";
 import { json, type Recorded } from "../support/recorder.ts";
 import { jobOf, rowOf, useWorld } from "./steps-support.ts";
@@ -35,7 +35,7 @@ it.each([
     const task = await made(bytes, from);
     expect([task.status, task.costNano, task.artifacts]).toEqual(["failed", 0n, []]);
     expect(task.error).toMatchObject({ code: "artifact_unavailable" });
-    const charges = await booksOf(world.database).charges();
+    const charges = await ledgerReaderOf(world.database).charges();
     expect(charges.filter(({ reference }) => reference === task.id)).toEqual([]);
   }
 });

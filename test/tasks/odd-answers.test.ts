@@ -2,7 +2,7 @@
 // a plausible amount. docs/tasks.md.
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { booksOf, type Books } from "../money/support.ts";
+import { ledgerReaderOf, type LedgerReader } from "../money/support.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import {
   clipModel,
@@ -15,7 +15,7 @@ import {
 
 let vendor: ArkVendor;
 let bench: Bench;
-let books: Books;
+let books: LedgerReader;
 const clip = { model: "acme/clip", prompt: "A boat", duration: 2 };
 beforeAll(async () => {
   vendor = await startArkVendor();
@@ -24,7 +24,7 @@ beforeAll(async () => {
     tasks: { timing: { firstPollMs: 20, sweepMs: 50, questionMs: 500 } },
   });
   await bench.credit("5000000");
-  books = booksOf(bench.database);
+  books = ledgerReaderOf(bench.database);
 });
 beforeEach(() => vendor.reset());
 afterAll(async () => {

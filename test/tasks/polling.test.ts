@@ -1,7 +1,7 @@
 // Tasks whose vendors answer late, wrongly or not at all: polls, cancellations, late results. docs/tasks.md.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { booksOf, eventually, type Books } from "../money/support.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { ledgerReaderOf, eventually, type LedgerReader } from "../money/support.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import {
   clipModel,
@@ -15,13 +15,13 @@ import {
 
 const timing = { firstPollMs: 20, sweepMs: 50, missesMin: 3, missingMs: 50 };
 /** For vendors that do not answer. On a slow machine other vendors also need longer, so only these tests have the short limit. */
-const impatientTiming = { ...timing, questionMs: inForm(250, 1_000) };
+const impatientTiming = { ...timing, questionMs: shortOrLong(250, 1_000) };
 const charge = 1_000_000_000n;
 
 let vendor: ArkVendor;
 let spare: ArkVendor;
 let bench: Bench;
-let books: Books;
+let books: LedgerReader;
 /** A gateway that waits less for its vendors. */
 let impatient: Bench;
 /** Each test has its own model and providers, so that failures in one test do not affect the next. */
@@ -42,7 +42,7 @@ beforeAll(async () => {
     startBench({ config, tasks: { timing: impatientTiming } }),
   ]);
   for (const one of [bench, impatient]) await one.credit("1000");
-  books = booksOf(bench.database);
+  books = ledgerReaderOf(bench.database);
 });
 beforeEach(() => {
   tests += 1;
@@ -92,7 +92,7 @@ describe("a poll that fails", () => {
     const polls =
       at === impatient ? vendor.calls("GET").slice(0, replies.length) : vendor.calls("GET");
     expect([polls.length, vendor.calls("POST").length]).toEqual([replies.length, 1]);
-    expect(await moneyOf(id, booksOf(at.database))).toEqual(chargedOnce);
+    expect(await moneyOf(id, ledgerReaderOf(at.database))).toEqual(chargedOnce);
   });
 
   it("T80: a job that its vendor does not know counts as lost only after some time, without a charge", async () => {
@@ -161,7 +161,7 @@ describe("a cancellation", () => {
     vendor.plan("GET", vendor.done);
     await at.until(id, "succeeded");
     expect((await cancel(id, at)).status).toBe(409);
-    expect(await moneyOf(id, booksOf(at.database))).toEqual(chargedOnce);
+    expect(await moneyOf(id, ledgerReaderOf(at.database))).toEqual(chargedOnce);
   });
 });
 
@@ -193,7 +193,7 @@ describe("a result that arrives too late", () => {
       const other = await at.create(clip);
       await at.until(other.id, "succeeded");
       expect(await at.read(id)).toEqual(ended);
-      const books = booksOf(at.database);
+      const books = ledgerReaderOf(at.database);
       expect([await moneyOf(id, books), await moneyOf(other.id, books)]).toEqual([
         released,
         chargedOnce,
@@ -208,7 +208,7 @@ describe("a result that arrives too late", () => {
 });
 
 it("the ledger is consistent after all of these tests", async () => {
-  for (const { database } of [bench, impatient]) await booksOf(database).expectClean();
+  for (const { database } of [bench, impatient]) await ledgerReaderOf(database).expectClean();
 });
 
 describe("several providers and keys", () => {

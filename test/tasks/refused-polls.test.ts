@@ -1,7 +1,7 @@
 // Polls that a vendor refuses because of the job: xAI answers 400 if moderation withheld a video, or if the job was invalid.
 // Such tasks do not wait for their deadline. docs/tasks.md; wire shapes of xAI.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { booksOf, type Books } from "../money/support.ts";
+import { ledgerReaderOf, type LedgerReader } from "../money/support.ts";
 import { startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipConfiguration, mp4 } from "../support/task-life.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
@@ -65,7 +65,7 @@ const endsTask = new Set(["moderated", "moderated in words", "moderated, as 200 
 
 let vendor: Recorder;
 let bench: Bench;
-let books: Books;
+let books: LedgerReader;
 beforeAll(async () => {
   const next = new Map<string, number>();
   vendor = await startRecorder((request, response) => {
@@ -86,7 +86,7 @@ beforeAll(async () => {
   });
   bench = await startBench({ config: clipConfiguration(`${vendor.url}/v1`), tasks: { timing } });
   await bench.credit("100");
-  books = booksOf(bench.database);
+  books = ledgerReaderOf(bench.database);
 });
 afterAll(async () => {
   await bench?.close();

@@ -7,7 +7,7 @@ import type { WatchedFiles } from "../../src/files/index.ts";
 import { submitStep } from "../../src/tasks/submit-step.ts";
 import { defaultTiming, type TaskServices, type TaskTiming } from "../../src/tasks/engine.ts";
 import { startRunner } from "../../src/tasks/runner.ts";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { eventually } from "../support/patience.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { jobOf, rowOf, taskCatalogOf, useWorld } from "./steps-support.ts";
@@ -45,7 +45,7 @@ const due = { lease_token: null };
 
 /** The ledger's number of open holds and the charged amount of a task. */
 async function moneyOf(id: string) {
-  const books = booksOf(world.database);
+  const books = ledgerReaderOf(world.database);
   const held = (await books.holds()).filter((hold) => hold["id"] === id);
   return { held: held.length, charged: (await books.entry(id))?.amount_nano };
 }

@@ -17,7 +17,7 @@ import { storedPlan, type Job } from "../../src/tasks/rows.ts";
 import { openUpload } from "../../src/tasks/tasks.ts";
 import { createPools } from "../../src/upstream/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipModel, configurationOf, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
@@ -212,7 +212,9 @@ export async function jobOf(world: World, model: ModelName, change: object = {})
 /** Reads a task as a job whose lease does not end. Expects the ledger to have charged its cost once, or nothing. */
 export async function rowOf({ database }: World, id: string): Promise<Job> {
   const job = (await readJob(database, "w1", id))!;
-  const charges = (await booksOf(database).charges()).filter(({ reference }) => reference === id);
+  const charges = (await ledgerReaderOf(database).charges()).filter(
+    ({ reference }) => reference === id,
+  );
   const amounts = charges.map((entry) => entry.amount_nano);
   expect({ id, charges: amounts }).toEqual({
     id,

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { booksOf } from "../money/support.ts";
+import { ledgerReaderOf } from "../money/support.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import { clipModel, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
@@ -55,8 +55,8 @@ it("a vendor that answers with the result: the task fails with artifact_unavaila
   expect(task.error!.message).not.toContain(files());
   rmSync(files());
   mkdirSync(files());
-  await booksOf(bench.database).expectClean();
-  expect(await booksOf(bench.database).charges()).toEqual([]);
+  await ledgerReaderOf(bench.database).expectClean();
+  expect(await ledgerReaderOf(bench.database).charges()).toEqual([]);
 });
 
 it("a vendor that keeps the result: the task succeeds once it can be stored, and is charged once", async () => {
@@ -72,8 +72,8 @@ it("a vendor that keeps the result: the task succeeds once it can be stored, and
     status: "succeeded",
     cost: "1",
   });
-  await booksOf(bench.database).expectClean();
-  expect(await booksOf(bench.database).charges()).toMatchObject([
+  await ledgerReaderOf(bench.database).expectClean();
+  expect(await ledgerReaderOf(bench.database).charges()).toMatchObject([
     { reference: id, amount_nano: 1_000_000_000n },
   ]);
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { sweepKeys } from "../../src/tasks/idempotency.ts";
-import { booksOf, eventually, type Books } from "../money/support.ts";
+import { ledgerReaderOf, eventually, type LedgerReader } from "../money/support.ts";
 import { startBench, type Bench } from "../task-http/support.ts";
 import {
   clipModel,
@@ -21,7 +21,7 @@ const clock: Clock = { now: () => Date.now() + aheadMs };
 const hourMs = 3_600_000;
 let vendor: ArkVendor;
 let bench: Bench;
-let books: Books;
+let books: LedgerReader;
 const clip = { model: "acme/clip", prompt: "A boat", duration: 2 };
 beforeAll(async () => {
   vendor = await startArkVendor();
@@ -31,7 +31,7 @@ beforeAll(async () => {
     tasks: { timing: { firstPollMs: 20, sweepMs: 50, questionMs: 300, mendMs: 100 } },
   });
   await bench.credit("1000");
-  books = booksOf(bench.database);
+  books = ledgerReaderOf(bench.database);
 });
 beforeEach(() => {
   aheadMs = 0;

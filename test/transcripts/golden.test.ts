@@ -1,7 +1,7 @@
 // Every transcript in all sixteen directions, whole and streamed: the upstream's request, the caller's answer, and the reported
 // losses. Every stream is cut at every byte, and ended after every frame. The short form checks a fifth of those places.
 import { describe, expect, it } from "vitest";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import {
   byteCuts,
   directAnswers,
@@ -104,7 +104,7 @@ const checks: readonly (readonly [title: string, check: Check])[] = [
 ];
 
 /** Places in a stream: all in the long form; every fifth in the short one, different ones each day. */
-const share = inForm(5, 1);
+const share = shortOrLong(5, 1);
 const today = Math.floor(Date.now() / 86_400_000);
 const some: Sample = (places) => places.filter((_, index) => (index + today) % share === 0);
 

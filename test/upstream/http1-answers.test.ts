@@ -7,7 +7,7 @@ import {
   asker,
   startLateSender,
   startRaw,
-  toldBy,
+  resultOf,
   usePools,
   type ExchangeResult,
 } from "./http1-support.ts";
@@ -21,7 +21,7 @@ async function resultOfBytes(bytes: string, at?: number): Promise<ExchangeResult
     socket.write(bytes.slice(0, at), "latin1");
     setTimeout(() => socket.end(bytes.slice(at), "latin1"), 3);
   });
-  return toldBy(asker(upstream.url)());
+  return resultOf(asker(upstream.url)());
 }
 
 describe("an answer that arrives in pieces", () => {
@@ -47,7 +47,7 @@ describe("an answer that arrives in pieces", () => {
         socket.write(bytes.slice(0, at));
         setTimeout(() => finish(socket, bytes.slice(at)), 2);
       });
-      expect({ at, ...(await toldBy(ask())) }).toEqual({ at, ...expected });
+      expect({ at, ...(await resultOf(ask())) }).toEqual({ at, ...expected });
     }
   });
 
@@ -57,7 +57,7 @@ describe("an answer that arrives in pieces", () => {
       const timer = setInterval(() => socket.write(bytes.shift() ?? ""), 1);
       socket.on("close", () => clearInterval(timer));
     });
-    expect(await toldBy(asker(upstream.url)())).toMatchObject({ status: 200, body: "hello" });
+    expect(await resultOf(asker(upstream.url)())).toMatchObject({ status: 200, body: "hello" });
   });
 });
 
@@ -103,7 +103,7 @@ describe("bytes after the end of an answer", () => {
     const upstream = await startRaw((socket) => void socket.write(bytes));
     const ask = asker(upstream.url);
     for (const connection of [0, 1]) {
-      const result = await toldBy(ask());
+      const result = await resultOf(ask());
       expect(result.failure).toBeUndefined();
       expect(["hello", ""]).toContain(result.body);
       expect(upstream.requests.at(-1)!.connection).toBe(connection);
@@ -116,7 +116,7 @@ describe("bytes after the end of an answer", () => {
     const upstream = await startLateSender(hello, poison);
     const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
-      expect((await toldBy(ask())).body).toBe("hello");
+      expect((await resultOf(ask())).body).toBe("hello");
       // The bytes arrive meanwhile, so they are in the socket before the next request.
       upstream.block();
     }
@@ -188,7 +188,7 @@ it("a well-formed answer is read as Node's own client reads it", async () => {
       const isChunked = kind === "chunked" && !isBare;
       const bytes = head + (isChunked ? `${chunks.join("")}0\r\n\r\n` : content);
       upstream.answer((socket) => void socket.end(bytes, "latin1"));
-      expect(await toldBy(ask())).toEqual(await resultByNode(upstream.url));
+      expect(await resultOf(ask())).toEqual(await resultByNode(upstream.url));
     }),
     { numRuns: 60 },
   );

@@ -7,7 +7,7 @@ import {
   startLateSender,
   sleep,
   startRaw,
-  toldBy,
+  resultOf,
   until,
   usePools,
   type RawUpstream,
@@ -23,10 +23,10 @@ describe("a connection", () => {
   it("is reused for the next exchange, and as many are opened as there are concurrent exchanges (T85)", async () => {
     const upstream = await startRaw((socket) => void setTimeout(() => socket.write(ok()), 20));
     const ask = asker(upstream.url);
-    await toldBy(ask());
-    await toldBy(ask());
+    await resultOf(ask());
+    await resultOf(ask());
     expect(connectionsOf(upstream)).toEqual([0, 0]);
-    const all = await Promise.all(Array.from({ length: 150 }, () => toldBy(ask())));
+    const all = await Promise.all(Array.from({ length: 150 }, () => resultOf(ask())));
     expect(all.filter(({ body }) => body === "hello")).toHaveLength(150);
     expect(upstream.sockets).toHaveLength(150);
   });
@@ -35,7 +35,7 @@ describe("a connection", () => {
     const waiting: Socket[] = [];
     const upstream = await startRaw((socket) => void waiting.push(socket));
     const ask = asker(upstream.url);
-    const asked = [toldBy(ask()), toldBy(ask())];
+    const asked = [resultOf(ask()), resultOf(ask())];
     await until(() => waiting.length === 2);
     waiting[1]!.write(ok());
     await sleep(20);
@@ -43,7 +43,7 @@ describe("a connection", () => {
     await Promise.all(asked);
     const last = upstream.sockets.indexOf(waiting[0]!);
     upstream.answer(answering(ok()));
-    await toldBy(ask());
+    await resultOf(ask());
     expect(upstream.requests.at(-1)!.connection).toBe(last);
   });
 
@@ -55,19 +55,19 @@ describe("a connection", () => {
   ])("is not reused after %s", async (_, text) => {
     const upstream = await startRaw(answering(text));
     const ask = asker(upstream.url);
-    expect((await toldBy(ask())).failure).toBeUndefined();
+    expect((await resultOf(ask())).failure).toBeUndefined();
     await until(() => upstream.sockets[0]!.destroyed);
-    expect((await toldBy(ask())).failure).toBeUndefined();
+    expect((await resultOf(ask())).failure).toBeUndefined();
     expect(connectionsOf(upstream)).toEqual([0, 1]);
   });
 
   it("is closed before its server's keep-alive timeout", async () => {
     const upstream = await startRaw(answering(ok("keep-alive: timeout=3\r\n")));
     const ask = asker(upstream.url);
-    await toldBy(ask());
+    await resultOf(ask());
     const begun = performance.now();
     await sleep(200);
-    await toldBy(ask());
+    await resultOf(ask());
     expect(connectionsOf(upstream)).toEqual([0, 0]);
     // Timers of one process keep their order, even when late. The begun close is read a moment later.
     const late = sleep(2_900).then(() => sleep(200));
@@ -80,7 +80,7 @@ describe("a connection", () => {
     const upstream = await startLateSender(ok(), "");
     const ask = asker(upstream.url);
     for (let times = 0; times < 3; times += 1) {
-      expect((await toldBy(ask())).body).toBe("hello");
+      expect((await resultOf(ask())).body).toBe("hello");
       upstream.block();
     }
   });
@@ -88,13 +88,13 @@ describe("a connection", () => {
   it("is broken if its server closes it during a request: a POST is not sent twice", async () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
-    await toldBy(ask());
+    await resultOf(ask());
     upstream.answer((socket) => void socket.end());
-    expect(await toldBy(ask())).toMatchObject({ failure: "broken" });
+    expect(await resultOf(ask())).toMatchObject({ failure: "broken" });
     upstream.answer(answering(ok()));
-    await toldBy(ask());
+    await resultOf(ask());
     upstream.answer((socket) => void socket.resetAndDestroy());
-    expect(await toldBy(ask())).toMatchObject({ failure: "broken" });
+    expect(await resultOf(ask())).toMatchObject({ failure: "broken" });
     expect(connectionsOf(upstream)).toEqual([0, 0, 1, 1]);
   });
 
@@ -103,24 +103,24 @@ describe("a connection", () => {
     const ask = asker(upstream.url);
     const early = ask();
     early.abort();
-    expect(await toldBy(early)).toMatchObject({ failure: "aborted" });
+    expect(await resultOf(early)).toMatchObject({ failure: "aborted" });
     const late = ask();
     const exchange = await late.answer;
     late.abort();
     late.abort();
     exchange.resume();
-    expect(await toldBy(late)).toMatchObject({ failure: "aborted", body: "hel" });
+    expect(await resultOf(late)).toMatchObject({ failure: "aborted", body: "hel" });
     await until(() => upstream.sockets.every((socket) => socket.destroyed));
   });
 
   it("is reused after the exchange that reserved it was aborted", async () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
-    await toldBy(ask());
+    await resultOf(ask());
     const given = ask();
     given.abort();
-    expect(await toldBy(given)).toMatchObject({ failure: "aborted" });
-    expect((await toldBy(ask())).body).toBe("hello");
+    expect(await resultOf(given)).toMatchObject({ failure: "aborted" });
+    expect((await resultOf(ask())).body).toBe("hello");
     expect(upstream.requests).toHaveLength(2);
   });
 
@@ -129,12 +129,12 @@ describe("a connection", () => {
     const pools = usePools();
     const pool = pools.get(upstream.url, 1_000);
     const ask = asker(upstream.url, pools);
-    const open = toldBy(ask());
+    const open = resultOf(ask());
     await until(() => upstream.requests.length === 1);
     await pools.close();
     expect(await open).toMatchObject({ failure: "broken" });
     const again = asker(upstream.url, { ...pools, get: () => pool });
-    expect(await toldBy(again())).toMatchObject({ failure: "broken" });
+    expect(await resultOf(again())).toMatchObject({ failure: "broken" });
     await until(() => upstream.sockets[0]!.destroyed);
   });
 });
@@ -148,7 +148,7 @@ describe("a deadline", () => {
     const ask = asker(upstream.url);
     const begun = performance.now();
     // If each interim answer restarted this deadline, the total deadline would end the exchange instead.
-    expect(await toldBy(ask({ firstByteMs: 100, totalMs: 5_000 }))).toMatchObject({
+    expect(await resultOf(ask({ firstByteMs: 100, totalMs: 5_000 }))).toMatchObject({
       failure: "first_byte_timeout",
     });
     expect(performance.now() - begun).toBeGreaterThan(95);
@@ -184,7 +184,7 @@ describe("a deadline", () => {
     const begun = performance.now();
     const result = await Promise.all(
       [300, 40, 120].map(async (firstByteMs) => ({
-        ...(await toldBy(ask({ firstByteMs }))),
+        ...(await resultOf(ask({ firstByteMs }))),
         ms: performance.now() - begun - firstByteMs,
       })),
     );
@@ -195,7 +195,7 @@ describe("a deadline", () => {
       expect(ms).toBeLessThan(15_000);
     }
     long.abort();
-    expect(await toldBy(long)).toMatchObject({ failure: "aborted" });
+    expect(await resultOf(long)).toMatchObject({ failure: "aborted" });
   });
 
   it("does not fail an answer that arrived in time while this process was busy", async () => {
@@ -210,7 +210,7 @@ describe("a deadline", () => {
     const pools = usePools();
     const get = (origin: string) => pools.get(origin, 100);
     const ask = asker(`https://127.0.0.1:${port}`, { ...pools, get });
-    expect(await toldBy(ask())).toMatchObject({ failure: "connect" });
+    expect(await resultOf(ask())).toMatchObject({ failure: "connect" });
   });
 });
 
@@ -233,7 +233,7 @@ it("a consumer that throws breaks only its own exchange", async () => {
   );
   expect(failure).toBe("broken");
   upstream.answer(answering(ok()));
-  expect((await toldBy(ask())).body).toBe("hello");
+  expect((await resultOf(ask())).body).toBe("hello");
 });
 
 it("a URL with an IPv6 address is reached", async () => {
@@ -241,6 +241,6 @@ it("a URL with an IPv6 address is reached", async () => {
   const port = await listen(server, "::1");
   // A machine without IPv6 cannot test this.
   const result =
-    port === undefined ? { body: "hello" } : await toldBy(asker(`http://[::1]:${port}`)());
+    port === undefined ? { body: "hello" } : await resultOf(asker(`http://[::1]:${port}`)());
   expect(result.body).toBe("hello");
 });

@@ -12,7 +12,7 @@ import {
   listen,
   sleep,
   startRaw,
-  toldBy,
+  resultOf,
   until,
   type RawUpstream,
 } from "./http1-support.ts";
@@ -30,14 +30,14 @@ describe("a request", () => {
       `POST /v1/x HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${more}content-length: ${length}\r\n\r\n`;
     const bodies = ["", "{}", "é", "𝄞 and 中", "\ud800", "x".repeat(20_000), "é".repeat(20_000)];
     for (const [index, body] of bodies.entries()) {
-      await toldBy(ask({ body, headers: { Accept: "a/b" } }));
+      await resultOf(ask({ body, headers: { Accept: "a/b" } }));
       const bytes = Buffer.from(body);
       expect(upstream.requests[index]!.text).toBe(
         head(bytes.length, "Accept: a/b\r\n") + bytes.toString("latin1"),
       );
     }
     for (const body of ["{}", "é"]) {
-      await toldBy(ask({ body, headers: { "x-name": "caf\xe9" } }));
+      await resultOf(ask({ body, headers: { "x-name": "caf\xe9" } }));
       const bytes = Buffer.from(body);
       expect(upstream.requests.at(-1)!.text).toBe(
         head(bytes.length, "x-name: caf\xe9\r\n") + bytes.toString("latin1"),
@@ -49,7 +49,7 @@ describe("a request", () => {
     const upstream = await startRaw(answering(ok()));
     const ask = asker(upstream.url);
     const headers = {};
-    for (const path of ["/a", "/b?c=d", "/a"]) await toldBy(ask({ path, headers }));
+    for (const path of ["/a", "/b?c=d", "/a"]) await resultOf(ask({ path, headers }));
     expect(upstream.requests.map(({ text }) => text.split(" ")[1])).toEqual(["/a", "/b?c=d", "/a"]);
   });
 
@@ -64,7 +64,7 @@ describe("a request", () => {
     ["a coding of its own", { "transfer-encoding": "chunked" }, "transfer-encoding"],
   ])("with %s is not sent, and the error does not show the value", async (_, headers, named) => {
     const upstream = await startRaw(answering(ok()));
-    const { failure, message } = await toldBy(asker(upstream.url)({ headers }));
+    const { failure, message } = await resultOf(asker(upstream.url)({ headers }));
     expect(failure).toBe("broken");
     expect(message).toContain(named);
     expect(message).not.toContain("Bearer");
@@ -73,14 +73,14 @@ describe("a request", () => {
 
   it.each(["/a b", "/a\r\nx: y", "a", "/ü"])("to the path %j is not sent", async (path) => {
     const upstream = await startRaw(answering(ok()));
-    expect(await toldBy(asker(upstream.url)({ path }))).toMatchObject({ failure: "broken" });
+    expect(await resultOf(asker(upstream.url)({ path }))).toMatchObject({ failure: "broken" });
     expect(upstream.sockets).toHaveLength(0);
   });
 
   it("with 30 MB arrives complete", async () => {
     const upstream = await startRaw(answering(ok()));
     const body = `${"x".repeat(30_000_000)}é`;
-    expect((await toldBy(asker(upstream.url)({ body }))).body).toBe("hello");
+    expect((await resultOf(asker(upstream.url)({ body }))).body).toBe("hello");
     expect(upstream.requests[0]!.text).toHaveLength(
       Buffer.byteLength(body) + upstream.requests[0]!.text.indexOf("\r\n\r\n") + 4,
     );
@@ -99,8 +99,8 @@ describe("a request", () => {
     });
     const ask = asker(`http://127.0.0.1:${await listen(server)}`);
     const body = "x".repeat(30_000_000);
-    expect(await toldBy(ask({ body }))).toMatchObject({ status: 413, body: "too large" });
-    expect(await toldBy(ask({ body }))).toMatchObject({ status: 413, body: "too large" });
+    expect(await resultOf(ask({ body }))).toMatchObject({ status: 413, body: "too large" });
+    expect(await resultOf(ask({ body }))).toMatchObject({ status: 413, body: "too large" });
     expect(sockets).toHaveLength(2);
   });
 });
@@ -121,7 +121,7 @@ describe("a connection over TLS", () => {
 
   it("is refused if its certificate is not trusted", async () => {
     const upstream = await start();
-    expect(await toldBy(asker(servers(upstream, "localhost"))())).toMatchObject({
+    expect(await resultOf(asker(servers(upstream, "localhost"))())).toMatchObject({
       failure: "tls",
     });
     expect(upstream.requests).toHaveLength(0);
@@ -134,16 +134,16 @@ describe("a connection over TLS", () => {
       const names: string[] = [];
       const upstream = await start(names);
       const ask = asker(servers(upstream, "localhost"));
-      expect(await toldBy(ask())).toMatchObject({ body: "hello" });
-      expect((await toldBy(ask())).body).toBe("hello");
+      expect(await resultOf(ask())).toMatchObject({ body: "hello" });
+      expect((await resultOf(ask())).body).toBe("hello");
       expect(names).toEqual(["localhost http/1.1 false"]);
       const { port } = new URL(upstream.url);
       expect(upstream.requests[0]!.text).toContain(`host: localhost:${port}\r\n`);
       upstream.answer(answering(ok("connection: close\r\n")));
-      await toldBy(ask());
-      await toldBy(ask());
+      await resultOf(ask());
+      await resultOf(ask());
       expect(names[1]).toBe("localhost http/1.1 true");
-      expect((await toldBy(asker(servers(upstream, "127.0.0.1"))())).body).toBe("hello");
+      expect((await resultOf(asker(servers(upstream, "127.0.0.1"))())).body).toBe("hello");
       expect(names[2]).toBe("false http/1.1 false");
       await holdsBack(upstream, ask);
     } finally {

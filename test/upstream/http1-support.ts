@@ -157,7 +157,7 @@ export interface ExchangeResult {
 }
 
 /** The result of an exchange, with the body as Latin-1, so that each byte is visible. */
-export async function toldBy(opening: ReturnType<typeof openExchange>): Promise<ExchangeResult> {
+export async function resultOf(opening: ReturnType<typeof openExchange>): Promise<ExchangeResult> {
   let head: ExchangeResult = {};
   const chunks: Buffer[] = [];
   try {

@@ -25,7 +25,7 @@ import {
 } from "../../src/upstream/vendors/bedrock-stream.ts";
 import { bedrock } from "../../src/upstream/vendors/bedrock.ts";
 import { costMs } from "../support/cost.ts";
-import { asker, startRaw, toldBy, until, usePools } from "./http1-support.ts";
+import { asker, startRaw, resultOf, until, usePools } from "./http1-support.ts";
 import { provider } from "./media-support.ts";
 
 const key = "sk-proj-Ab3dEfGh1jKlMn0pQrStUvWxYz4567";
@@ -250,11 +250,11 @@ describe("the limit on connections", () => {
     ];
     const slots = new Slots(1);
     const pools = usePools({ quietMs: 0, slots });
-    expect(await toldBy(asker(one.url, pools)())).toMatchObject({ body: "hi" });
-    const waiting = toldBy(asker(other.url, pools)());
+    expect(await resultOf(asker(one.url, pools)())).toMatchObject({ body: "hi" });
+    const waiting = resultOf(asker(other.url, pools)());
     await until(() => other.requests.length === 1);
     expect(slots.taken).toBe(1);
-    expect(await toldBy(asker(one.url, pools)())).toMatchObject({ failure: "shortage" });
+    expect(await resultOf(asker(one.url, pools)())).toMatchObject({ failure: "shortage" });
     expect(one.requests).toHaveLength(1);
     await pools.close();
     expect(await waiting).toMatchObject({ failure: "broken" });

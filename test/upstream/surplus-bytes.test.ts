@@ -11,7 +11,7 @@ import {
   asker,
   sleep,
   startRaw,
-  toldBy,
+  resultOf,
   until,
   usePools,
   type RawUpstream,
@@ -35,7 +35,7 @@ function collectingLog() {
 type Client = (pools: Pools, url: string) => Promise<string>;
 
 const clients: readonly (readonly [string, Client])[] = [
-  ["text", async (pools, url) => (await toldBy(asker(url, pools)())).body ?? "none"],
+  ["text", async (pools, url) => (await resultOf(asker(url, pools)())).body ?? "none"],
   [
     "media",
     async (pools, url) => {
@@ -102,9 +102,9 @@ it("surplus bytes close the idle connections of both clients and of all timeouts
   const { log, warnings } = collectingLog();
   const pools = usePools({ log });
   await clients[1]![1](pools, upstream.url);
-  await toldBy(asker(upstream.url, { ...pools, get: (origin) => pools.get(origin, 1_234) })());
+  await resultOf(asker(upstream.url, { ...pools, get: (origin) => pools.get(origin, 1_234) })());
   upstream.answer((socket) => void socket.write(ok() + ok("surplus")));
-  await toldBy(asker(upstream.url, pools)());
+  await resultOf(asker(upstream.url, pools)());
   await until(() => upstream.sockets.every((socket) => socket.destroyed));
   expect(upstream.sockets).toHaveLength(3);
   expect(warnings).toHaveLength(1);

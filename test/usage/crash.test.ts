@@ -10,7 +10,7 @@ import { migrate, openDatabase } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";
 import { foldUsage, readUsage } from "../../src/usage/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { patienceMs } from "../support/patience.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 import { Calls, keyNames, keysOf } from "./model.ts";
@@ -67,8 +67,8 @@ it("after SIGKILLs and with two processes at once, the sums equal the ledger", a
     }
   }
 
-  for (let round = 0; round < inForm(3, 20); round += 1) {
-    await Promise.all([someCalls(inForm(120, 400)), foldAndDie(url, 3 + round)]);
+  for (let round = 0; round < shortOrLong(3, 20); round += 1) {
+    await Promise.all([someCalls(shortOrLong(120, 400)), foldAndDie(url, 3 + round)]);
   }
   const other = await openDatabase({ url, log: silentLog });
   await Promise.all([someCalls(50), foldUsage(database), foldUsage(other)]);

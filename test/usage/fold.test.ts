@@ -9,7 +9,7 @@ import type { Database } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";
 import { foldStep, foldUsage, readUsage, type UsageFilter } from "../../src/usage/index.ts";
 import { addKey, addWorkspace, tamper } from "../ledger/support.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { Calls, keyNames, keysOf, type LogRow, type Question } from "./model.ts";
 
@@ -232,7 +232,7 @@ describeDatabase("sums of usage", (open) => {
           expect(differences.filter(({ what }) => what.startsWith("usage"))).toEqual([]);
         },
       ),
-      { numRuns: inForm(8, 600) },
+      { numRuns: shortOrLong(8, 600) },
     );
   });
 });

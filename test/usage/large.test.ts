@@ -17,19 +17,19 @@ import {
   usageSql,
   type UsageFilter,
 } from "../../src/usage/index.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { largeSeed, seedCalls, seedId } from "../support/seed/calls.ts";
 
 const size = {
   ...largeSeed,
-  requests: inForm(10_000, largeSeed.requests),
+  requests: shortOrLong(10_000, largeSeed.requests),
   end: new Date("2026-11-20T00:00:00Z"),
 };
 const dayMs = 86_400_000;
-const rounds = inForm(1, 20);
+const rounds = shortOrLong(1, 20);
 /** Times on a busy machine mean nothing. The short form only finds a question that hangs. */
-const limitMs = inForm(10_000, 300);
+const limitMs = shortOrLong(10_000, 300);
 
 const admin: Visibility = {
   ...seesEverything,
@@ -61,7 +61,7 @@ function questions(): Record<string, UsageFilter> {
   for (const [at, [who, visibility]] of askers.entries())
     for (const [group, groupBy] of [undefined, ...usageGroups].entries())
       for (const [step, granularity] of granularities.entries()) {
-        if (inForm((at + group + step) % askers.length !== 0, false)) continue;
+        if (shortOrLong((at + group + step) % askers.length !== 0, false)) continue;
         const days = granularity === "hour" ? 7 : 90;
         const top = groupBy === undefined ? undefined : 4;
         all[`${who}, ${days} days by ${granularity} and ${groupBy}`] = {
@@ -209,7 +209,7 @@ describeDatabase("usage of a large installation", (open) => {
     for (const [who, visibility] of Object.values(askers).entries())
       for (const [at, question] of queries.entries()) {
         // In the short form each question has one visibility, in turns.
-        if (inForm((who + at) % 3 !== 0, false)) continue;
+        if (shortOrLong((who + at) % 3 !== 0, false)) continue;
         const one: UsageFilter = { ...question, visibility };
         const { rows, also } = await readUsageBy(database, { ...one, alsoBy: usageGroups });
         const isGrouped = one.groupBy !== undefined;
@@ -251,7 +251,7 @@ describeDatabase("usage of a large installation", (open) => {
     const queries: Record<string, () => Promise<unknown>> = Object.fromEntries(
       Object.entries(questions())
         // In the short form every fifth: the previous test has run them all, and a hanging statement fails there too.
-        .filter((_question, at) => inForm(at % 5 === 0, true))
+        .filter((_question, at) => shortOrLong(at % 5 === 0, true))
         .map(([name, filter]) => [name, () => readUsageBy(database, filter)]),
     );
     for (const [who, visibility] of Object.entries({ all: seesEverything, admin, member })) {

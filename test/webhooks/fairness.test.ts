@@ -9,7 +9,7 @@ import { createSender } from "../../src/tasks/webhooks/index.ts";
 import { createNames } from "../../src/upstream/names.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { startDns, type DnsServer } from "../support/dns.ts";
-import { inForm } from "../support/long.ts";
+import { shortOrLong } from "../support/long.ts";
 import { sharedPostgres, silentLog } from "../support/postgres.ts";
 import { newDeliverer, newTenant, startReceiver, until, type TestTenant } from "./support.ts";
 
@@ -78,9 +78,9 @@ async function deliveredMs(tenant: TestTenant, url: string): Promise<number> {
 
 /** How long a hanging receiver keeps its slot, and a shorter limit for the callback; a slow machine needs most of it. */
 const hangsMs = 15_000;
-const promptMs = inForm(12_000, 2_500);
+const promptMs = shortOrLong(12_000, 2_500);
 /** Shorter than the timeout of a dead name. */
-const promptByNameMs = inForm(4_000, 2_500);
+const promptByNameMs = shortOrLong(4_000, 2_500);
 
 it("a thousand unresolvable names of one workspace do not delay another workspace's callback", async () => {
   const tenant = await newTenant(database);

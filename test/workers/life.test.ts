@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
 import { tollgateHere } from "../support/command.ts";
 import { serverProcesses } from "../support/embedded.ts";
-import { inForm, isLong } from "../support/long.ts";
+import { shortOrLong, isLong } from "../support/long.ts";
 import { patienceMs } from "../support/patience.ts";
 import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { drive, newLoad } from "../faults/load.ts";
@@ -65,7 +65,7 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
       let isFinished = false;
       const calls = steadyCalls(running, 40, () => isFinished, slow);
       const killed: number[] = [];
-      for (let round = 0; round < inForm(1, 10); round += 1) {
+      for (let round = 0; round < shortOrLong(1, 10); round += 1) {
         await waitForCalls(running.url, 40);
         const [victim] = workersOf(running.child.pid!);
         const counted = await metric(running.url, "tollgate_calls_total");
@@ -83,7 +83,7 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
       const inFlight = (call: { startedMs: number; endedMs: number }) =>
         killed.some((atMs) => call.startedMs <= atMs && call.endedMs >= atMs);
       expect(failed.filter((call) => !inFlight(call))).toEqual([]);
-      expect(ended.length - failed.length).toBeGreaterThan(inForm(40, 80));
+      expect(ended.length - failed.length).toBeGreaterThan(shortOrLong(40, 80));
       expect(await metric(running.url, "tollgate_worker_restarts_total")).toBe(killed.length);
     },
   );
@@ -109,7 +109,7 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
           interval: 20,
         })
         .toEqual([]);
-      expect(performance.now() - from).toBeLessThan(inForm(patienceMs, 2_000));
+      expect(performance.now() - from).toBeLessThan(shortOrLong(patienceMs, 2_000));
       isFinished = true;
       await driven;
       running = { ...(await startWorkers({ ...environment, TOLLGATE_DATA_DIR: dataDir })), key };
@@ -236,7 +236,7 @@ describe.skipIf(!linux)("a worker that cannot be started again", () => {
     { timeout: 400_000 },
     async () => {
       // In the short form it tries three times, not six, with pauses that begin at 20 ms.
-      const running = (gateway = await startWorkers({}, inForm(hasty, undefined)));
+      const running = (gateway = await startWorkers({}, shortOrLong(hasty, undefined)));
       const gone = once(running.child, "exit");
       const files = join(running.dataDir, "files");
       renameSync(files, `${files}.away`);

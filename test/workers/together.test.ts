@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../money/support.ts";
-import { tellingParts } from "../support/loaded-parts.ts";
+import { recordLoadedParts } from "../support/loaded-parts.ts";
 import { preparedDataDir, temporaryDirectory } from "../support/postgres.ts";
 import { spawnGateway, tollgate } from "../support/process.ts";
 import {
@@ -23,7 +23,7 @@ const linux = process.platform === "linux";
 
 describe.skipIf(!linux)("two workers", () => {
   let gateway: WorkersGateway;
-  const partsLog = tellingParts();
+  const partsLog = recordLoadedParts();
   beforeAll(async () => {
     const dataDir = await preparedDataDir();
     // The database logs each statement with its process id.

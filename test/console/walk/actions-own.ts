@@ -47,9 +47,9 @@ const tasks: readonly Action[] = [
 /** Runs `use` with a workspace in which the person has no key yet. */
 async function withoutKeys(walk: Walk, use: (workspaceId: string) => Promise<void>) {
   const { world, userId } = walk;
-  const hand = await world.gateway.hand();
+  const internals = await world.gateway.internals();
   const { id } = await world.admin("POST", "/workspaces", { name: walk.fresh("without keys") });
-  await addMember(hand, { workspaceId: id, userId, role: "member" });
+  await addMember(internals, { workspaceId: id, userId, role: "member" });
   await use(id);
   await world.admin("DELETE", `/workspaces/${id}/members/${userId}`);
 }

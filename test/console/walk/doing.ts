@@ -1,5 +1,5 @@
 /** Checks a place, or performs an action, as one person; returns the differences from the table. */
-import { inForm } from "../../support/long.ts";
+import { shortOrLong } from "../../support/long.ts";
 import { eventually } from "../../support/patience.ts";
 import { arrive } from "../arrive.ts";
 import { seriousFindings } from "../axe.ts";
@@ -30,7 +30,7 @@ async function offersAt(walk: Walk, name: PlaceName): Promise<string[]> {
 /** Findings of an accessibility checker in both schemes; in the short form every-page.test.ts does that. */
 async function inaccessible({ page, settled }: Walk): Promise<string[]> {
   const faults: string[] = [];
-  for (const colorScheme of inForm<("light" | "dark")[]>([], ["light", "dark"])) {
+  for (const colorScheme of shortOrLong<("light" | "dark")[]>([], ["light", "dark"])) {
     await page.emulateMedia({ colorScheme });
     await settled();
     faults.push(...(await seriousFindings(page)).map((found) => `${colorScheme}: ${found}`));

@@ -71,10 +71,10 @@ const next = (): number => (counted += 1);
 
 /** Another administrator of the organization. */
 async function secondAdministrator({ gateway }: ConsoleWorld): Promise<Person> {
-  const hand = await gateway.hand();
+  const internals = await gateway.internals();
   const email = "org@example.com";
-  const hash = await hashFor(hand, email, password);
-  const { id: userId } = await createUser(hand, { email, name: email, role: "admin", hash });
+  const hash = await hashFor(internals, email, password);
+  const { id: userId } = await createUser(internals, { email, name: email, role: "admin", hash });
   return person(gateway, { userId, email });
 }
 

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { verdict, type Role } from "../../../src/admin/index.ts";
-import { inForm, isLong } from "../../support/long.ts";
+import { shortOrLong, isLong } from "../../support/long.ts";
 import { pagePaths } from "../addresses.ts";
 import { mayDo, type Action } from "./action.ts";
 import { actions, elsewhere } from "./actions.ts";
@@ -87,7 +87,7 @@ const lacks = (who: Who, name: PlaceName): boolean => {
 };
 
 const looks = people.flatMap((who) =>
-  inForm(
+  shortOrLong(
     names.filter((name) => lacks(who, name)),
     names,
   ).map((name) => [who, name] as const),

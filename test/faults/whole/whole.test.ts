@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adminToken, call } from "../../admin/support.ts";
 import { canMount, mountDisk, unmountDisk } from "../../support/disk.ts";
-import { isLong, inForm } from "../../support/long.ts";
+import { isLong, shortOrLong } from "../../support/long.ts";
 import { eventually } from "../../support/patience.ts";
 import { temporaryDirectory } from "../../support/postgres.ts";
 import { auditOf, expectNothingLeft, type Audit } from "./audit.ts";
@@ -25,7 +25,7 @@ const tried = faults.filter(({ short }) => isLong || short === true);
 /** Input of `npm run docs`. */
 const reliability = new URL("../../../docs/reliability.json", import.meta.url).pathname;
 /** The number of whole answers before a fault, and after it, until the installation counts as well again. */
-const answersMin = inForm(24, 60);
+const answersMin = shortOrLong(24, 60);
 const wellWithinMs = 60_000;
 const diskMb = 900;
 

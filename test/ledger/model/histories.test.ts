@@ -10,13 +10,13 @@ import { silentLog } from "../../../src/base/log.ts";
 import { verifyLedger } from "../../../src/verification/index.ts";
 import * as gatewaySide from "../../../src/ledger/text-calls.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
-import { inForm, isLong } from "../../support/long.ts";
+import { shortOrLong, isLong } from "../../support/long.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { adapterOf } from "./adapter.ts";
 import { runHistories } from "./histories.ts";
 import { prepare } from "./world.ts";
 
-const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(100, 100_000));
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? shortOrLong(100, 100_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 /**
  * Seeds that failed once. In one, a lane's allowances stayed held after another lane of the gateway had lapsed. The other two were
@@ -48,7 +48,7 @@ async function runOnNewDatabase(seed: number, count: number): Promise<Record<str
 
 it(
   "T63 T65 T67 CAP-09: gateways and database agree with the oracle in every random history, and nothing is held at the end",
-  { timeout: inForm(300_000, 7_200_000), retry: 0 },
+  { timeout: shortOrLong(300_000, 7_200_000), retry: 0 },
   async () => {
     const seen: Record<string, number> = {};
     for (let done = 0; done < histories; done += atOnce) {

@@ -1,7 +1,7 @@
 /** The histories find a ledger with one broken rule, which proves that they check the rule. docs/ledger.md */
 import { describe, expect, it } from "vitest";
 import * as gatewaySide from "../../../src/ledger/text-calls.ts";
-import { inForm } from "../../support/long.ts";
+import { shortOrLong } from "../../support/long.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { adapterOf } from "./adapter.ts";
 import { runHistories } from "./histories.ts";
@@ -138,7 +138,7 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
 describe("a ledger with a broken rule", () => {
   it.each(mutants)(
     "T63: is found by the random histories: $rule",
-    { timeout: inForm(300_000, 600_000), retry: 0 },
+    { timeout: shortOrLong(300_000, 600_000), retry: 0 },
     async (mutant) => {
       const isGateway = mutant.where.endsWith(".ts");
       const side = isGateway ? await mutantOfGateway(mutant) : gatewaySide;
@@ -150,7 +150,7 @@ describe("a ledger with a broken rule", () => {
         url,
         adapter,
         firstSeed: mutant.seed ?? 1,
-        histories: inForm(1_000, 5_000),
+        histories: shortOrLong(1_000, 5_000),
         abreast: 4,
         failuresMax: 1,
         shrinks: false,

@@ -10,16 +10,16 @@ import { expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { verifyLedger } from "../../../src/verification/index.ts";
 import { openDatabase, type Database } from "../../../src/storage/index.ts";
-import { inForm, isLong } from "../../support/long.ts";
+import { shortOrLong, isLong } from "../../support/long.ts";
 import { sharedPostgres } from "../../support/postgres.ts";
 import { randomOf } from "./random.ts";
 import type { Round, ChildMessage } from "./several-child.ts";
 
-const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(20, 5_000));
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? shortOrLong(20, 5_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 /** Concurrent histories, each in its own workspace. */
 const atOnce = 20;
-const processes = inForm(2, 3);
+const processes = shortOrLong(2, 3);
 const program = fileURLToPath(new URL("./several-child.ts", import.meta.url));
 
 interface Child {
@@ -139,7 +139,7 @@ async function expectWritten(database: Database, { written }: Child): Promise<vo
 
 it(
   "T63 T65 T67: several processes on the same keys exceed no limit, write each end once, and hold nothing at the end",
-  { timeout: inForm(300_000, 7_200_000), retry: 0 },
+  { timeout: shortOrLong(300_000, 7_200_000), retry: 0 },
   async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const database = await openDatabase({ url, log: silentLog });

@@ -5,13 +5,13 @@
  */
 import { expect, it } from "vitest";
 import { verifyLedger } from "../../../src/verification/index.ts";
-import { inForm } from "../../support/long.ts";
+import { shortOrLong } from "../../support/long.ts";
 import { clock } from "../steps-support.ts";
 import { faultsOf } from "./checks.ts";
 import { History } from "./history.ts";
 import { openWorld, type World } from "./world.ts";
 
-const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? inForm(8, 1_000));
+const histories = Number(process.env["TOLLGATE_TEST_HISTORIES"] ?? shortOrLong(8, 1_000));
 const firstSeed = Number(process.env["TOLLGATE_TEST_SEED"] ?? 1);
 const stepsOfHistory = 70;
 

@@ -1,5 +1,5 @@
 /** The type of a fault, and helpers that several faults use. */
-import { inForm } from "../../../support/long.ts";
+import { shortOrLong } from "../../../support/long.ts";
 import type { Traffic } from "../traffic.ts";
 import { gatewaysCount, type World } from "../world.ts";
 
@@ -20,8 +20,8 @@ export interface Fault {
 }
 
 /** How long most faults last, in milliseconds. */
-export const faultMs = inForm(2_000, 8_000);
-export const longFaultMs = inForm(3_000, 30_000);
+export const faultMs = shortOrLong(2_000, 8_000);
+export const longFaultMs = shortOrLong(3_000, 30_000);
 /** The gateways by their numbers. */
 export const all = Array.from({ length: gatewaysCount }, (_, at) => at);
 
