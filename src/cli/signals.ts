@@ -31,7 +31,12 @@ function hasTerminal(): boolean {
  * Ignores SIGUSR1, at which Node would open a debugger: a port without a password, where any user of the machine can run code in the
  * gateway. Rotation scripts written for nginx send it.
  */
-export const ignoreDebuggerSignal = (): void => void process.on("SIGUSR1", () => undefined);
+export function ignoreDebuggerSignal(): void {
+  process.off("SIGUSR1", ignore);
+  process.on("SIGUSR1", ignore);
+}
+
+const ignore = (): void => undefined;
 
 interface OnHangUp {
   /** Reloads the configuration. @throws the error that prevents it; nothing has changed then */

@@ -19,7 +19,7 @@ export function modelsOf(
   const ids = new Ids([...groups.keys()]);
   const models = new Map<string, ModelRow>();
   for (const [name, members] of groups) {
-    const priced = pricedOf(members, report);
+    const priced = withoutRepeats(pricedOf(members, report), providers);
     if (priced.length === 0) continue;
     const { id, alias } = ids.of(name, priced[0]!.target.vendor);
     for (const member of priced) reportName(member, { id, alias }, report);
@@ -97,6 +97,13 @@ function pricedOf(members: readonly Deployment[], report: Report): Deployment[] 
       report.changed(path, "its price is that of the name's other deployments: check it");
     return [{ ...member, price }];
   });
+}
+
+/** Leaves out what a star repeats of a name's own deployments: the same model at the same provider. */
+function withoutRepeats(members: readonly Deployment[], providers: Providers): Deployment[] {
+  const nameOf = ({ target }: Deployment) => `${providers.idOf(target)} ${target.upstream}`;
+  const own = new Set(members.filter(({ isExpanded }) => isExpanded !== true).map(nameOf));
+  return members.filter((one) => one.isExpanded !== true || !own.has(nameOf(one)));
 }
 
 /** Returns kind and limits, and abilities only if all deployments are the same model of the list. */
