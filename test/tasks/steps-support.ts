@@ -17,7 +17,6 @@ import { storedPlan, type Job } from "../../src/tasks/rows.ts";
 import { openUpload } from "../../src/tasks/tasks.ts";
 import { createPools } from "../../src/upstream/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
-import { ledgerReaderOf } from "../money/support.ts";
 import { sharedPostgres, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { clipModel, configurationOf, oneKey, startArkVendor, type ArkVendor } from "./support.ts";
@@ -211,10 +210,16 @@ export async function jobOf(world: World, model: ModelName, change: object = {})
 
 /** Reads a task as a job whose lease does not end. Expects the ledger to have charged its cost once, or nothing. */
 export async function rowOf({ database }: World, id: string): Promise<Job> {
-  const job = (await readJob(database, "w1", id))!;
-  const charges = (await ledgerReaderOf(database).charges()).filter(
-    ({ reference }) => reference === id,
-  );
+  // One snapshot, because the task may end between two reads.
+  const [job, charges] = await database.transaction(async (tx) => {
+    await tx.query("set transaction isolation level repeatable read, read only");
+    const read = (await readJob(tx, "w1", id))!;
+    const entries = await tx.query<{ amount_nano: bigint }>(
+      "select amount_nano from ledger_entries where reference = $1 and kind = 'charge'",
+      [id],
+    );
+    return [read, entries] as const;
+  });
   const amounts = charges.map((entry) => entry.amount_nano);
   expect({ id, charges: amounts }).toEqual({
     id,
