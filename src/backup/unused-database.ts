@@ -1,4 +1,4 @@
-/** The database that a restore without `--replace` needs: unused by any gateway, and without tables of other programs. docs/operate.md. */
+/** The database that a restore without `--replace` needs: unused by any gateway, and without tables of other programs. docs/data.md. */
 import { counted } from "../base/counted.ts";
 import { applyMigrations, prepareMigrations, type Queryable } from "../storage/index.ts";
 import { BackupError } from "./frames.ts";
