@@ -43,6 +43,27 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
   });
 });
 
+describe("@ai-sdk/openai 4.0.118 and @mistralai/mistralai 2.7.0", () => {
+  const stream = {
+    path: "/v1/chat/completions",
+    body: '{"model":"MODEL","messages":[{"role":"user","content":"PROMPT"}],"stream":true}',
+  };
+
+  it.each(models)("T16: see the error at the end of a broken stream of %s", async (model) => {
+    const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
+    const text = await (await send(stream, model, prompt)).text();
+    const parser = createSseParser();
+    const frames = [...parser.push(Buffer.from(text)), ...parser.end()];
+    const last = JSON.parse(frames.at(-1)!.data) as object;
+    expect(last).toMatchObject({
+      choices: [{ finish_reason: "error" }],
+      error: { code: "upstream_error" },
+    });
+    // What has the shape of a chunk is read as a chunk, and its error is skipped. A choice of a chunk has an index.
+    expect(last).not.toHaveProperty("choices.0.index");
+  });
+});
+
 describe("LangChain 1.5", () => {
   const requests = {
     ChatOpenAI: {

@@ -82,7 +82,9 @@ const chunk = Type.Object({
   object: Type.Literal("chat.completion.chunk"),
   choices: Type.Array(
     Type.Object({
-      index: Type.Integer(),
+      index: Type.Optional(
+        Type.Integer({ description: "Absent on the last chunk of a stream that broke." }),
+      ),
       delta: Type.Object({
         role: Type.Optional(Type.String()),
         content: Type.Optional(orNull(Type.String())),

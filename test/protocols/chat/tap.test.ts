@@ -152,7 +152,7 @@ describe("the tap of a chat stream", () => {
       {
         ...base,
         model: "acme/talk",
-        choices: [{ index: 0, delta: {}, finish_reason: "error" }],
+        choices: [{ delta: {}, finish_reason: "error" }],
         error: { message: "gone", type: "upstream_error", param: null, code: "upstream_error" },
       },
     ]);
