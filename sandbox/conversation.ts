@@ -53,10 +53,15 @@ export function readContent(content: unknown, imageType: string): { text: string
 /** Where the question now open starts: the last user turn with words of its own, not one that only returns results. */
 export function openQuestionStart(turns: readonly Turn[]): number {
   const start = turns.findLastIndex(
-    (turn) => turn.role === "user" && turn.text !== "" && turn.results.length === 0,
+    (turn) =>
+      turn.role === "user" && turn.text !== "" && turn.results.length === 0 && !showsResults(turn),
   );
   return Math.max(start, 0);
 }
+
+/** True for pictures of results where results hold only text: each picture follows a line that names its call. */
+const showsResults = ({ text, images }: Turn): boolean =>
+  images > 0 && text.split("\n").every((line) => /^Returned by tool call \S+:$/.test(line));
 
 const charactersPerToken = 4;
 const tokensPerTurn = 4;

@@ -1,6 +1,7 @@
 /** Requirements of frameworks on answers, beyond those of the vendors' own SDKs. Requirements: CONV, ERR, T16. */
 import { describe, expect, it } from "vitest";
 import { createSseParser } from "../../src/base/sse.ts";
+import { pixel } from "../support/pixel.ts";
 import { models, scripted, useFrameworks } from "./support.ts";
 
 const { send } = useFrameworks();
@@ -61,6 +62,32 @@ describe("@ai-sdk/openai 4.0.118 and @mistralai/mistralai 2.7.0", () => {
     });
     // What has the shape of a chunk is read as a chunk, and its error is skipped. A choice of a chunk has an index.
     expect(last).not.toHaveProperty("choices.0.index");
+  });
+});
+
+describe("the tool runner of @anthropic-ai/sdk 1.14.0", () => {
+  it.each(models)("ends at %s if a tool returns a picture", async (model) => {
+    const picture = { type: "base64", media_type: "image/png", data: pixel };
+    const result = [{ type: "image", source: picture }];
+    const tool = { name: "photo", input_schema: { type: "object", properties: {} } };
+    const body = JSON.stringify({
+      model: "MODEL",
+      max_tokens: 200,
+      tools: [tool],
+      messages: [
+        { role: "user", content: "PROMPT" },
+        {
+          role: "assistant",
+          content: [{ type: "tool_use", id: "toolu_1", name: "photo", input: {} }],
+        },
+        {
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: "toolu_1", content: result }],
+        },
+      ],
+    });
+    const answer = await (await send({ path: "/v1/messages", body }, model, "A photo?")).json();
+    expect(answer).toMatchObject({ stop_reason: "end_turn", content: [{ type: "text" }] });
   });
 });
 
