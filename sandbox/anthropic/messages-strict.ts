@@ -197,18 +197,31 @@ function wrongThinking(body: Json): Failure | undefined {
   return undefined;
 }
 
-/** With a thinking budget, the turn whose tools are being answered must start with its thinking. */
+/**
+ * With a thinking budget, the loop whose tools are being answered must start with its thinking. A loop is one turn to the vendor, whose
+ * later steps may be without.
+ */
 function unthoughtCall(body: Json): Failure | undefined {
   if (asObject(body["thinking"])["type"] !== "enabled") return undefined;
   const messages = asList(body["messages"]).map(asObject);
-  const at = messages.findLastIndex(({ role }) => role === "assistant");
-  const answered = blocksOf(messages.at(-1)).some(ofType("tool_result"));
+  if (!hasResult(messages.at(-1))) return undefined;
+  const question = messages.findLastIndex(
+    (message, at) =>
+      message["role"] === "user" &&
+      !hasResult(message) &&
+      // Neighbours of one role are one message.
+      !hasResult(messages[at - 1]),
+  );
+  const at = messages.findIndex(({ role }, place) => place > question && role === "assistant");
   const first = asText(blocksOf(messages[at])[0]?.["type"]);
-  if (!answered || first === "thinking" || first === "redacted_thinking") return undefined;
+  if (at === -1 || first === "thinking" || first === "redacted_thinking") return undefined;
   return says(
     `messages.${at}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${first}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`,
   );
 }
+
+const hasResult = (message: Json | undefined): boolean =>
+  blocksOf(message).some(ofType("tool_result"));
 
 function wrongTools(body: Json): Failure | undefined {
   const tools = entriesOf(body["tools"]);

@@ -137,6 +137,32 @@ describe("messages", () => {
     );
   });
 
+  it("accepts a later step of a tool loop without thinking, if the loop began with it", async () => {
+    const thinking = { type: "enabled" as const, budget_tokens: 1024 };
+    const body = { ...ask("Weather in Rome?"), tools, thinking };
+    const [thought, call] = (await client().messages.create(body)).content as [
+      Anthropic.ThinkingBlock,
+      Anthropic.ToolUseBlock,
+    ];
+    const result = (id: string): MessageParam => ({
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: id, content: "21 degrees" }],
+    });
+    const loop = (start: Anthropic.ContentBlockParam[]) =>
+      client().messages.create({
+        ...body,
+        messages: [
+          ...body.messages,
+          { role: "assistant", content: start },
+          result(call.id),
+          { role: "assistant", content: [{ ...call, id: "toolu_later" }] },
+          result("toolu_later"),
+        ],
+      });
+    expect((await loop([thought, call])).stop_reason).toBe("end_turn");
+    await expect(loop([call])).rejects.toThrow("messages.1.content.0.type: Expected `thinking`");
+  });
+
   it("accepts a budget that is not below max_tokens for interleaved thinking with tools, as Qwen Code sends it", async () => {
     const thinking = { type: "enabled" as const, budget_tokens: 4000 };
     const between = { headers: { "anthropic-beta": "interleaved-thinking-2025-05-14" } };
