@@ -149,12 +149,14 @@ export function outcomeOfFailure(error: unknown): Outcome {
 }
 
 /** Returns the outcome of an answer that contains a refusal, or an error with a status of its own; undefined for any other. */
-function outcomeInAnswer({ refusal, errorInAnswer }: BadAnswerError): Outcome | undefined {
-  if (refusal) return refusedInAnswer(refusal);
+function outcomeInAnswer(error: BadAnswerError): Outcome | undefined {
+  const { refusal, othersMayAnswer, errorInAnswer } = error;
+  if (refusal) return refusedInAnswer(refusal, othersMayAnswer);
   const status = errorInAnswer && statusInAnswer(errorInAnswer);
-  return errorInAnswer && status
-    ? outcomeOfStatus({ status, wire: errorInAnswer, headers: {} }, 0)
-    : undefined;
+  if (!errorInAnswer || !status) return undefined;
+  const outcome = outcomeOfStatus({ status, wire: errorInAnswer, headers: {} }, 0);
+  // An overloaded vendor that began to answer is not asked again, as after any other failure within an answer.
+  return { ...outcome, retrySame: outcome.retrySame && status === 429 };
 }
 
 /** True if the failure may be transient. A bad certificate and a name that does not exist are not. */
@@ -177,8 +179,8 @@ export const unusableAnswer = (reason: string): string =>
 const notAboutProvider = { retrySame: false, hurtsHealth: false, silent: false } as const;
 
 /** The vendor refused the request inside an answer with a good status. */
-const refusedInAnswer = (error: GatewayError): Outcome => ({
-  fault: "caller",
+const refusedInAnswer = (error: GatewayError, othersMayAnswer: boolean): Outcome => ({
+  fault: othersMayAnswer ? "provider" : "caller",
   ...notAboutProvider,
   error,
 });

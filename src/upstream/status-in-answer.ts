@@ -1,6 +1,6 @@
 /**
- * Detects rate limits and refused accounts that a vendor reports after its answer began with 200. Amazon and Anthropic do so in a stream,
- * OpenAI in a failed response, OpenRouter in a body. They mean the same as the status would. docs/routing.md.
+ * Detects rate limits, overloads and refused accounts that a vendor reports after its answer began with 200. Amazon and Anthropic do so in
+ * a stream, OpenAI in a failed response, OpenRouter in a body. They mean the same as the status would. docs/routing.md.
  */
 import type { WireError } from "../protocols/index.ts";
 import { isAboutAccount } from "./account.ts";
@@ -12,11 +12,16 @@ const statusByWord: ReadonlyMap<string, number> = new Map([
   ["resource_exhausted", 429],
   ["too_many_requests", 429],
   ["429", 429],
+  ["overloaded_error", 529],
+  ["server_is_overloaded", 503],
+  ["unavailable", 503],
+  ["503", 503],
+  ["529", 529],
   ["billing_error", 402],
   ["402", 402],
 ]);
 
-/** Returns the status for an error within an answer; undefined if it is about neither the rate nor the account. */
+/** Returns the status for an error within an answer; undefined if it is about neither load nor account. */
 export function statusInAnswer({ code = "", type = "", message }: WireError): number | undefined {
   if (isAboutAccount(code, message)) return 402;
   return statusByWord.get(code.toLowerCase()) ?? statusByWord.get(type.toLowerCase());

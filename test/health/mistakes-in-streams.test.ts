@@ -101,6 +101,17 @@ it("TXT-20: an answer blocked by Anthropic's filter midway is reported as such, 
   expect(takeRequestCounts(trio)).toMatchObject({ b: calls, c: 0 });
 });
 
+it("TXT-20: a value that the vendor refuses in its first event is reported as such, and the provider stays in use", async () => {
+  const vendorMessage = "Unsupported value: 'max' is not supported with this model.";
+  const error = { message: vendorMessage, type: "BadRequestError", param: null, code: 400 };
+  const refusing = sse(`data: ${JSON.stringify({ error })}\n\n`);
+  for (const name of names) trio.up[name].answer(refusing);
+  const { status, text } = await several("acme/talk-3", true);
+  expect(status).toBe(400);
+  expect(JSON.parse(text)).toMatchObject({ error: { message: vendorMessage } });
+  expect(takeRequestCounts(trio).a).toBe(calls);
+});
+
 it("an overload reported midway counts against the provider", async () => {
   trio.up.a.answer(json({ error: { message: "down" } }, 500));
   trio.up.b.answer(blocked("overloaded_error", "Overloaded"));

@@ -37,6 +37,43 @@ describe("an error within an answer", () => {
     expect(outcome).toMatchObject({ hurtsHealth: false, credential: { of: "credential" } });
   });
 
+  it.each([
+    ["OpenRouter's and vLLM's", "chat", { code: 400, message: "Bad grammar" }, 400],
+    ["OpenRouter's for a long text", "chat", { code: 413, message: "Too large" }, 413],
+    [
+      "Google's",
+      "generate_content",
+      { code: 400, status: "INVALID_ARGUMENT", message: "Bad schema" },
+      400,
+    ],
+  ] as const)(
+    "TXT-20: with the status of a refusal, %s, goes to another provider and then to the caller",
+    (_whose, protocol, error, status) => {
+      const { fault, retrySame, hurtsHealth, error: ours } = outcomeOf(protocol, error);
+      // Older vLLM gives code 400 to every failure within a stream.
+      expect({ fault, retrySame, hurtsHealth }).toEqual({
+        fault: "provider",
+        retrySame: false,
+        hurtsHealth: false,
+      });
+      expect(ours).toMatchObject({ code: "upstream_rejected", message: error.message, status });
+    },
+  );
+
+  it.each([
+    ["Anthropic's", "messages", { type: "overloaded_error", message: "Overloaded" }],
+    ["OpenAI's", "responses", { code: "server_is_overloaded", message: "Busy" }],
+    ["OpenRouter's", "chat", { code: 503, message: "Busy" }],
+    ["Google's", "generate_content", { code: 503, status: "UNAVAILABLE", message: "Busy" }],
+  ] as const)(
+    "about an overload, %s, tells the caller to retry later",
+    (_whose, protocol, error) => {
+      const { retrySame, hurtsHealth, error: ours } = outcomeOf(protocol, error);
+      expect({ retrySame, hurtsHealth }).toEqual({ retrySame: false, hurtsHealth: true });
+      expect(ours).toMatchObject({ code: "no_provider_available", retryAfterSeconds: 5 });
+    },
+  );
+
   it("about anything else counts against the provider", () => {
     const outcome = outcomeOf("messages", { type: "overloaded_error", message: "Overloaded" });
     expect(outcome).toMatchObject({ hurtsHealth: true, retrySame: false });
