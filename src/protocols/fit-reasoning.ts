@@ -183,8 +183,8 @@ function fitBudget(fitting: Fitting, budgetMin: number): void {
 }
 
 /**
- * Switches reasoning off where it would fail the whole request. The vendor refuses it with a forced tool call, and in a tool loop that
- * began without its own signed reasoning (T39).
+ * Switches reasoning off where it would fail the whole request. The vendor refuses it with a forced tool call, and where it continues an
+ * answer or a tool loop that began without its own signed reasoning (T39).
  */
 function disableReasoningForForcedCalls(
   fitting: Fitting,
@@ -233,9 +233,9 @@ function withoutReasoning(
   const mayForce = isOwn ? goTogether !== false : goTogether === true;
   if (!mayForce && isForced(request.toolChoice)) return forcedCall;
   // An adaptive model may start to reason in the middle of a tool loop.
-  if (isOwn || ability?.kind === "adaptive" || !endsInUnsignedToolLoop(request, target.limits))
-    return undefined;
-  return "a tool call made without signed reasoning";
+  return isOwn || ability?.kind === "adaptive"
+    ? undefined
+    : unsignedBeginning(request, target.limits);
 }
 
 const isForced = (choice: ToolChoice | undefined): boolean =>
@@ -248,16 +248,17 @@ const offBudget = (ability: ReasoningAbility | undefined): 0 | undefined =>
   ability && ability.kind !== "none" && ability.kind !== "budget" && ability.off ? 0 : undefined;
 
 /**
- * True if the tidied conversation ends in results of calls that follow no signed reasoning. Tidying merges the user's additions into the
- * same turn, and removes answers that only have calls without results.
+ * Returns what the vendor has to continue without signed reasoning of its own: an answer that has begun, or the calls whose results end the
+ * conversation. Undefined if there is nothing. Tidying merges the user's additions into the turn of the results, and removes answers that
+ * only have calls without results.
  */
-function endsInUnsignedToolLoop(request: CanonicalRequest, limits: Limits): boolean {
+function unsignedBeginning(request: CanonicalRequest, limits: Limits): string | undefined {
   const { messages } = tidy(request, limits).request;
   const last = messages.at(-1);
-  if (last?.role !== "user" || !last.content.some((part) => part.type === "tool_result"))
-    return false;
-  const calling = messages.findLast((message) => message.role === "assistant");
-  return !calling?.content.some(
-    (part) => part.type === "reasoning" && part.signature !== undefined,
-  );
+  const isLoop = last?.role === "user" && last.content.some(({ type }) => type === "tool_result");
+  if (!isLoop && last?.role !== "assistant") return undefined;
+  const answer = messages.findLast((message) => message.role === "assistant");
+  if (answer?.content.some((part) => part.type === "reasoning" && part.signature !== undefined))
+    return undefined;
+  return isLoop ? "a tool call made without signed reasoning" : "the beginning of an answer";
 }

@@ -66,6 +66,45 @@ describe("a conversation that ends with a model's turn", () => {
         body: chat(userTurn("Where?"), model(spaced)),
         up: chat(userTurn("Where?"), model(spaced)),
       },
+      {
+        title: "T39: is continued without reasoning, which the vendor refuses there",
+        from: "chat",
+        to: "messages",
+        body: {
+          ...chat(userTurn("Where?"), model(prefix)),
+          reasoning_effort: "high",
+          temperature: 0.5,
+        },
+        up: { messages: [userTurn([text("Where?")]), model([text(prefix)])], temperature: 0.5 },
+        absent: ["thinking"],
+        reported: ["reasoning_effort"],
+      },
+      {
+        title: "T39: is continued without a budget from a generateContent caller",
+        from: "generate_content",
+        to: "messages",
+        body: {
+          contents: [
+            { role: "user", parts: [{ text: "Where?" }] },
+            { role: "model", parts: [{ text: prefix }] },
+          ],
+          generationConfig: { thinkingConfig: { thinkingBudget: 2048 } },
+        },
+        up: { messages: [{ role: "user" }, model([text(prefix)])] },
+        absent: ["thinking"],
+        reported: ["generationConfig.thinkingConfig.thinkingBudget"],
+      },
+      {
+        title: "T39: of an earlier answer does not switch reasoning off",
+        from: "chat",
+        to: "messages",
+        body: {
+          ...chat(userTurn("Where?"), model(prefix), userTurn("Go on")),
+          reasoning_effort: "low",
+        },
+        up: { thinking: { type: "enabled", budget_tokens: 1024 } },
+        reported: [],
+      },
     ]),
   )("%s", (_title, one) => showCase(world, one));
 });
