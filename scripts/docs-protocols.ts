@@ -176,8 +176,8 @@ Everything passes, including fields that the gateway does not know. These are th
 - Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.
 - Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi and DeepSeek get earlier reasoning as
   \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
-- Claude refuses \`thinking\` with a budget in a tool loop that another vendor began. It is left out until the user's next question, and so
-  is the edit \`clear_thinking\`, which requires it. That is reported.
+- Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
+  user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
 - Groq, Cerebras and Mistral refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
 - They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 

@@ -125,6 +125,19 @@ describe("a tool loop of a messages conversation that another vendor began", () 
   const signed = { type: "thinking", thinking: "Hm.", signature: "Eq" };
   const claude = "claude-haiku-4-5";
 
+  const unsigned = { type: "thinking", thinking: "Hm.", signature: "gw_unsigned" };
+  const begun = (...before: Body[]): Body[] => [
+    first,
+    { role: "assistant", content: [...before, { type: "text", text: "It is" }] },
+  ];
+
+  it.each([
+    ["with thinking", begun(unsigned)],
+    ["in a tool loop", [...loop("call_1", [unsigned]).slice(0, 3), begun()[1]!]],
+  ])("T39: so does an answer that it began %s", (_what, messages) => {
+    expect(thinkingAt(claude, messages)).toBeUndefined();
+  });
+
   it.each([
     ["the vendor has not thought", loop("call_1")],
     ["Claude has continued it", [...loop("call_1"), ...loop("toolu_01A").slice(1)]],
@@ -138,6 +151,8 @@ describe("a tool loop of a messages conversation that another vendor began", () 
     ["it begins with signed thinking", claude, loop("call_1", [signed])],
     ["it is over", claude, [...loop("call_1"), { role: "assistant", content: "There." }, second]],
     ["the model is not Claude", "kimi-k3", loop("call_1")],
+    ["an answer begins with signed thinking", claude, begun(signed)],
+    ["the caller wrote the beginning of the answer", claude, begun()],
   ])("keeps its thinking if %s", (_what, model, messages) => {
     expect(thinkingAt(model, messages)).toEqual(settings.thinking);
   });

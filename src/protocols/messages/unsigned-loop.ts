@@ -1,6 +1,6 @@
 /**
- * Tool loops that another vendor began. Claude refuses `thinking` with a budget if a loop does not begin with its own signed thinking.
- * Adaptive thinking has no such rule. T39.
+ * Tool loops and answers that another vendor began. Claude refuses `thinking` with a budget if such a loop, or an answer that it has to
+ * continue, does not begin with its own signed thinking. Adaptive thinking has no such rule. T39.
  */
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
@@ -9,8 +9,8 @@ import { isClaude } from "./call-ids.ts";
 import { isMarked } from "./unsigned.ts";
 
 /**
- * Switches thinking off in `body`, a copy of the caller's without foreign thinking, if the conversation ends in a tool loop that another
- * vendor began. Edits of the context that require thinking are left out too.
+ * Switches thinking off in `body`, a copy of the caller's without foreign thinking, if the conversation ends in a tool loop or an answer
+ * that another vendor began. Edits of the context that require thinking are left out too.
  * @param before the caller's messages, with foreign thinking
  * @param model the upstream's name of the model
  */
@@ -29,8 +29,11 @@ export function disableThinkingInLoop(
   const lostThinking = blocksOf(before[start]).some(isMarked);
   if (!lostThinking && !(isClaude(model) && hasForeignCalls(blocks))) return [];
   delete body["thinking"];
-  const detail =
-    "the upstream refuses reasoning beside a tool call made without signed reasoning, dropped";
+  const what =
+    start === messages.length - 1
+      ? "the beginning of an answer"
+      : "a tool call made without signed reasoning";
+  const detail = `the upstream refuses reasoning beside ${what}, dropped`;
   const note: Note = { param: "thinking", kind: "dropped", detail };
   if (!isObject(management) || !Array.isArray(management["edits"])) return [note];
   const edits = management["edits"].filter((edit) => !needsThinking(edit));
@@ -42,8 +45,8 @@ export function disableThinkingInLoop(
 }
 
 /**
- * Returns the position of the answer with which the tool loop at the end of the conversation began; undefined if it does not end in one.
- * Words of the user beside or after the results belong to the loop.
+ * Returns the position of the answer with which the tool loop at the end of the conversation began, or of an unfinished answer there;
+ * undefined if it ends in neither. Words of the user beside or after the results belong to the loop.
  */
 function loopStart(messages: readonly Json[]): number | undefined {
   let start: number | undefined;
@@ -54,7 +57,8 @@ function loopStart(messages: readonly Json[]): number | undefined {
       continue;
     }
     const continues = isAnswer(messages[at + 1]);
-    if (!continues && !hasResult) return start;
+    const isUnfinished = at === messages.length - 1;
+    if (!continues && !hasResult && !isUnfinished) return start;
     start = at;
     hasResult = false;
   }
