@@ -3,7 +3,7 @@ import { Type } from "../../base/json-schema.ts";
 import { listAlerts, visibilityOf } from "../../admin/index.ts";
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-import { pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
+import { filterText, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
 
 const alert = Type.Object({
   id: Type.String(),
@@ -30,7 +30,7 @@ const list = route({
   description:
     "One for each cap, period and threshold (`alert_thresholds` of the workspace). Kept for two months. Workspace admins see those of their workspaces, members those about themselves and their own keys.",
   action: "usage.read",
-  query: strict({ workspace_id: Type.Optional(Type.String()), ...pageQuery }),
+  query: strict({ workspace_id: filterText, ...pageQuery }),
   answer: { name: "SpendAlerts", schema: pageSchema(alert) },
   async handle({ services, actor, query }) {
     const page = await listAlerts(services.database, {

@@ -4,6 +4,7 @@ import { insufficient, listAudit, renderAudit, visibilityOf } from "../../admin/
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
 import {
+  filterText,
   pageOfQuery,
   pageQuery,
   pageSchema,
@@ -48,10 +49,10 @@ const list = route({
   description: "Workspace admins see the entries of their workspaces. No entry has a secret.",
   action: "audit.read",
   query: strict({
-    workspace_id: Type.Optional(Type.String()),
-    actor_id: Type.Optional(Type.String()),
-    action: Type.Optional(Type.String()),
-    subject_id: Type.Optional(Type.String()),
+    workspace_id: filterText,
+    actor_id: filterText,
+    action: filterText,
+    subject_id: filterText,
     ...periodQuery,
     ...pageQuery,
   }),

@@ -20,7 +20,15 @@ import {
 import { usd } from "../shapes/schema.ts";
 import { readRoute } from "./read-route.ts";
 import { route } from "./route.ts";
-import { creditLine, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
+import {
+  creditLine,
+  filterText,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  strict,
+} from "./schemas.ts";
 
 const balance = Type.Object({
   object: Type.Literal("balance"),
@@ -93,7 +101,7 @@ const list = route({
     "The same numbers as for one workspace, all of a page from one moment. Newest workspace first, or lowest balance first. In the second order a workspace whose balance changes meanwhile may appear twice or not at all.",
   action: "balance.read",
   query: strict({
-    organization_id: Type.Optional(Type.String()),
+    organization_id: filterText,
     order: Type.Optional(
       Type.Unsafe<"available">({
         type: "string",

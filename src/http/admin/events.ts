@@ -13,7 +13,7 @@ import {
 } from "../../admin/index.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { route } from "./route.ts";
-import { strict, words } from "./schemas.ts";
+import { filterText, strict, words } from "./schemas.ts";
 
 const topics = [
   "requests",
@@ -32,8 +32,6 @@ const topicList = Type.String({
   description: `Separated by commas: ${topics.join(", ")}.`,
   examples: ["requests,usage"],
 });
-
-const value = Type.Optional(Type.String({ maxLength: 300 }));
 
 /** A notice goes only to actors with the right to read its topic. */
 const noticeActions = {
@@ -76,16 +74,16 @@ const stream = route({
   action: null,
   query: strict({
     topics: topicList,
-    workspace_id: value,
-    key_id: value,
-    member_id: value,
-    model: value,
-    provider: value,
-    status: value,
-    protocol: value,
-    http_status: value,
-    error_code: value,
-    task_id: value,
+    workspace_id: filterText,
+    key_id: filterText,
+    member_id: filterText,
+    model: filterText,
+    provider: filterText,
+    status: filterText,
+    protocol: filterText,
+    http_status: filterText,
+    error_code: filterText,
+    task_id: filterText,
   }),
   answer: {
     name: "NewRow",

@@ -34,6 +34,7 @@ import { route } from "./route.ts";
 import { readRoute } from "./read-route.ts";
 import {
   allowlistBody,
+  filterText,
   pageOfQuery,
   pageQuery,
   pageSchema,
@@ -44,6 +45,7 @@ import {
   responseCacheOf,
   routingBody,
   routingOf,
+  searchText,
   spendCapsBody,
   spendCapsOf,
   strict,
@@ -213,15 +215,10 @@ const list = route({
   description: "Workspace admins see every key of the workspace, members only their own.",
   action: "key.read",
   query: strict({
-    workspace_id: Type.Optional(Type.String()),
-    created_by: Type.Optional(Type.String()),
+    workspace_id: filterText,
+    created_by: filterText,
     status: Type.Optional(words("active", "disabled", "revoked")),
-    q: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: "Part of the name, the last four characters of the key, or its id.",
-      }),
-    ),
+    q: searchText("Part of the name, the last four characters of the key, or its id."),
     sort: Type.Optional(
       Type.Unsafe<(typeof keySorts)[number]>({
         type: "string",

@@ -34,6 +34,7 @@ import {
   rateLimitsBody,
   rateLimitsOf,
   renderPage,
+  searchText,
   spendCapsBody,
   spendCapsOf,
   strict,
@@ -145,12 +146,7 @@ const list = route({
   description: "Members who are not admins see only themselves.",
   action: "member.read",
   query: strict({
-    q: Type.Optional(
-      Type.String({
-        maxLength: 100,
-        description: "Part of the name or the e-mail address; case does not matter.",
-      }),
-    ),
+    q: searchText("Part of the name or the e-mail address; case does not matter."),
     ...pageQuery,
   }),
   answer: { name: "Members", schema: pageSchema(memberSchema.schema) },

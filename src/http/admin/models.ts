@@ -5,7 +5,7 @@ import type { Model } from "../../catalog/index.ts";
 import { getKey } from "../../tenancy/index.ts";
 import { modelShape, renderModel } from "./model-views.ts";
 import { route, type AdminRequest } from "./route.ts";
-import { fullListSchema, strict, fullList, words } from "./schemas.ts";
+import { filterText, fullListSchema, strict, fullList, words } from "./schemas.ts";
 import { reachOfAll, reachOfKey, type Reach } from "./scope.ts";
 
 const idsMax = 20;
@@ -13,18 +13,23 @@ const split = (text: string): readonly string[] => text.split(",").map((one) => 
 
 const query = strict({
   kind: Type.Optional(words("text", "image", "video", "embedding")),
-  provider: Type.Optional(Type.String()),
+  provider: filterText,
   key_id: Type.Optional(
     Type.String({
+      minLength: 1,
       description:
         "A key: each model says whether this key may call it (`in_scope`, `out_of_scope_by`).",
     }),
   ),
   q: Type.Optional(
-    Type.String({ description: "Text in the id, the name or an alias; case does not matter." }),
+    Type.String({
+      minLength: 1,
+      description: "Text in the id, the name or an alias; case does not matter.",
+    }),
   ),
   ids: Type.Optional(
     Type.String({
+      minLength: 1,
       maxLength: 6000,
       description: `Up to ${idsMax} ids, separated by commas: only these, with \`supported_parameters\`.`,
     }),

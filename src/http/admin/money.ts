@@ -25,6 +25,7 @@ import { orNull, timestamp, usd } from "../shapes/schema.ts";
 import type { AdminServices } from "../services.ts";
 import { route, type AdminRequest } from "./route.ts";
 import {
+  filterText,
   nullable,
   pageOfQuery,
   pageQuery,
@@ -191,9 +192,9 @@ const ledger = route({
   action: "ledger.read",
   query: strict({
     kind: Type.Optional(words(...entryKinds)),
-    key_id: Type.Optional(Type.String({ maxLength: 300 })),
-    member_id: Type.Optional(Type.String({ maxLength: 300 })),
-    reference: Type.Optional(Type.String({ maxLength: 300 })),
+    key_id: filterText,
+    member_id: filterText,
+    reference: filterText,
     ...periodQuery,
     ...pageQuery,
   }),

@@ -3,7 +3,7 @@ import { invalidValue } from "../../base/errors.ts";
 import { Type } from "../../base/json-schema.ts";
 import { parseUsd } from "../../base/money.ts";
 import { requestConditions } from "../../admin/index.ts";
-import { periodOf, periodQuery, words } from "./schemas.ts";
+import { filterText, periodOf, periodQuery, words } from "./schemas.ts";
 import { pairOf, tagFilters } from "./tag-filters.ts";
 
 /** The final states of calls and tasks in the log. */
@@ -27,18 +27,22 @@ function checkStatuses(text: string | undefined): void {
 
 /** Filters that may match few rows. */
 const rareFilters = {
-  member_id: Type.Optional(Type.String({ maxLength: 100 })),
+  member_id: filterText,
   attempted_provider: Type.Optional(
-    Type.String({ maxLength: 100, description: "A provider that was asked, whichever answered." }),
+    Type.String({
+      minLength: 1,
+      maxLength: 300,
+      description: "A provider that was asked, whichever answered.",
+    }),
   ),
-  protocol: Type.Optional(Type.String({ maxLength: 100 })),
+  protocol: filterText,
   http_status: Type.Optional(
     Type.String({
       pattern: String.raw`^[1-5]\d\d$`,
       description: "The status of the answer, such as 429.",
     }),
   ),
-  error_code: Type.Optional(Type.String({ maxLength: 100 })),
+  error_code: filterText,
   ...tagFilters,
   min_cost: Type.Optional(
     Type.String({
@@ -84,10 +88,10 @@ const rareOf = (query: RareQuery) =>
 
 /** The parameters of a query, without those of a page. */
 export const requestFilters = {
-  workspace_id: Type.Optional(Type.String()),
-  key_id: Type.Optional(Type.String()),
-  model: Type.Optional(Type.String()),
-  provider: Type.Optional(Type.String()),
+  workspace_id: filterText,
+  key_id: filterText,
+  model: filterText,
+  provider: filterText,
   status: Type.Optional(
     Type.String({
       maxLength: 100,

@@ -157,6 +157,13 @@ export function periodOf(query: {
   return { from, to };
 }
 
+/** A filter by a whole text, such as an id. An empty one, as of a variable that is not set, would match nothing and look like an answer. */
+export const filterText = optional(Type.String({ minLength: 1, maxLength: 300 }));
+
+/** A part of what is searched. */
+export const searchText = (description: string) =>
+  optional(Type.String({ minLength: 1, maxLength: 100, description }));
+
 /** The query parameters of every list. */
 export const pageQuery = {
   limit: optional(

@@ -4,6 +4,7 @@ import { listVisible, taskTable, visibilityOf } from "../../admin/index.ts";
 import { readTasks, taskStates } from "../../tasks/index.ts";
 import { route } from "./route.ts";
 import {
+  filterText,
   pageOfQuery,
   pageQuery,
   pageSchema,
@@ -28,12 +29,12 @@ const list = route({
     "Workspace admins see their workspaces, members the tasks of their own keys. `from` is inclusive, `to` exclusive. With `tag` or `end_user` a page scans about 50,000 rows and may be short although `has_more` is true.",
   action: "task.read",
   query: strict({
-    workspace_id: Type.Optional(Type.String()),
-    key_id: Type.Optional(Type.String()),
-    model: Type.Optional(Type.String()),
-    member_id: Type.Optional(Type.String()),
+    workspace_id: filterText,
+    key_id: filterText,
+    model: filterText,
+    member_id: filterText,
     kind: Type.Optional(words("image", "video")),
-    provider: Type.Optional(Type.String()),
+    provider: filterText,
     status: Type.Optional(words(...states)),
     ...periodQuery,
     ...tagFilters,

@@ -18,7 +18,15 @@ import {
 import { oneOf, orNull, timestamp, usd } from "../shapes/schema.ts";
 import { requestStatuses } from "./request-filters.ts";
 import { route } from "./route.ts";
-import { fullListSchema, strict, periodOf, periodQuery, fullList, words } from "./schemas.ts";
+import {
+  filterText,
+  fullListSchema,
+  strict,
+  periodOf,
+  periodQuery,
+  fullList,
+  words,
+} from "./schemas.ts";
 import { byDays, groupOf, tagFilterPattern, tagGroupPattern } from "./usage-tags.ts";
 import { zoneDaysMax, zoneOf, zoneParam, zoneQuery } from "./usage-zone.ts";
 
@@ -114,15 +122,14 @@ const shortRow = Type.Object(
   ),
 );
 
-const filter = Type.Optional(Type.String({ maxLength: 300 }));
 /** Filters with one value each: only calls that match all of them count. */
 const filters = {
-  workspace_id: filter,
-  key_id: filter,
-  member_id: filter,
-  model: filter,
-  provider: filter,
-  protocol: filter,
+  workspace_id: filterText,
+  key_id: filterText,
+  member_id: filterText,
+  model: filterText,
+  provider: filterText,
+  protocol: filterText,
   // An unknown status is refused: an empty answer would look as if nothing had failed.
   status: Type.Optional(words(...requestStatuses)),
 };

@@ -24,7 +24,15 @@ import {
 } from "../../tasks/index.ts";
 import { oneOf, orNull, timestamp } from "../shapes/schema.ts";
 import { route } from "./route.ts";
-import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from "./schemas.ts";
+import {
+  filterText,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  strict,
+  words,
+} from "./schemas.ts";
 
 const statuses = ["pending", "delivered", "failed"] as const;
 
@@ -79,8 +87,8 @@ const list = route({
   description: "Workspace admins see their workspaces, members those of tasks of their own keys.",
   action: "delivery.read",
   query: strict({
-    workspace_id: Type.Optional(Type.String()),
-    task_id: Type.Optional(Type.String()),
+    workspace_id: filterText,
+    task_id: filterText,
     status: Type.Optional(words(...statuses)),
     ...pageQuery,
   }),

@@ -20,7 +20,15 @@ import {
 import { withParam } from "./with-param.ts";
 import { readRoute } from "./read-route.ts";
 import { route } from "./route.ts";
-import { nullable, pageOfQuery, pageQuery, pageSchema, renderPage, strict } from "./schemas.ts";
+import {
+  filterText,
+  nullable,
+  pageOfQuery,
+  pageQuery,
+  pageSchema,
+  renderPage,
+  strict,
+} from "./schemas.ts";
 import { checkProviders } from "./scope.ts";
 import {
   answer,
@@ -90,7 +98,7 @@ const list = route({
   operationId: "listWorkspaces",
   summary: "List workspaces, newest first",
   action: "workspace.read",
-  query: strict({ organization_id: Type.Optional(Type.String()), ...pageQuery }),
+  query: strict({ organization_id: filterText, ...pageQuery }),
   answer: { name: "Workspaces", schema: pageSchema(workspace) },
   async handle({ services, actor, query }) {
     const page = await listWorkspaces(services, {
