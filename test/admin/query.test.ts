@@ -43,3 +43,36 @@ it("an empty parameter of any list is refused, and never answered with an empty 
   }
   expect(answered).toEqual([]);
 });
+
+it("a parameter that is there twice is refused: one of its values would be lost without a word", async () => {
+  for (const url of ["/requests?status=failed&status=expired", "/keys?limit=2&limit=2"]) {
+    const { status, json } = await gateway.admin("GET", url);
+    const [, param] = /\?(\w+)=/.exec(url)!;
+    expect({ status, ...json.error }).toMatchObject({
+      status: 400,
+      code: "invalid_value",
+      param,
+      message: `\`${param}\` is there more than once: only one value counts.`,
+    });
+  }
+});
+
+it.each([
+  ["/erasures?dry_run=true", "dry_run", { end_user: "u-8127" }],
+  ["/keys/<key>/rotate?grace_seconds=60", "grace_seconds", undefined],
+  ["/providers/sandbox-openai/pause?until=2027-01-01T00:00:00Z", "until", undefined],
+])(
+  "T71: POST %s does nothing and says that %s belongs in the body, because it would have no effect",
+  async (path, param, body) => {
+    const made = { workspace_id: gateway.workspaceId, name: param };
+    const { json: key } = await gateway.admin("POST", "/keys", made);
+    const { status, json } = await gateway.admin("POST", path.replace("<key>", key.id), body);
+    expect({ status, ...json.error }).toMatchObject({
+      status: 400,
+      param,
+      message: `\`${param}\` belongs in the body, not in the query.`,
+    });
+    const { json: after } = await gateway.admin("GET", `/keys/${key.id}`);
+    expect(after.key_last4).toBe(key.key_last4);
+  },
+);

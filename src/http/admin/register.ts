@@ -3,7 +3,6 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createEventHub, type EventHub } from "../../admin/index.ts";
 import { bytesOf, readBody } from "../bodies/body.ts";
-import { queryOf } from "../path.ts";
 import { subscribeChanges } from "../../tenancy/index.ts";
 import type { HttpServices } from "../services.ts";
 import { actorOf } from "./actor.ts";
@@ -12,6 +11,7 @@ import { csvAnswer, csvType, wantsCsv } from "./csv.ts";
 import { answerEvents } from "./event-answer.ts";
 import { eventSources } from "./event-rows.ts";
 import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
+import { queryReader } from "./query.ts";
 import { prepare } from "./session-answer.ts";
 
 export const adminPrefix = "/admin/v1";
@@ -45,7 +45,7 @@ interface Surroundings {
 function register(app: FastifyInstance, around: Surroundings, route: AdminRoute): void {
   const { services } = around;
   const checkBody = route.body && checker(route.body);
-  const checkQuery = route.query && checker(route.query);
+  const readQuery = queryReader(route);
   app.route({
     method: route.method,
     url: adminPrefix + route.path.replaceAll(/\{(\w+)\}/g, ":$1"),
@@ -53,8 +53,7 @@ function register(app: FastifyInstance, around: Surroundings, route: AdminRoute)
       request.actor = await actorOf(services.admin, request);
     },
     handler: async (request, reply) => {
-      const query = queryOf(request);
-      checkQuery?.(query);
+      const query = readQuery(request);
       const body = await bodyOf(request, route);
       checkBody?.(body);
       // Authenticate again: a body can take long to arrive, and the actor's rights may have ended meanwhile.
