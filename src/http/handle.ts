@@ -27,6 +27,8 @@ export function handle(
   app.route({ method: [method, ...also], url: path, config: { row: routes[name] }, handler });
 }
 
-/** True if Fastify matched the same route as the front end. */
-export const isMatched = ({ is404, routeOptions, match }: FastifyRequest): boolean =>
-  !is404 && (routeOptions.config.row?.path ?? match.route.path) === match.route.path;
+/** True if Fastify matched the same route as the front end, and each named segment of its path has a text: `/keys/` is no key. */
+export const isMatched = ({ is404, routeOptions, match, params }: FastifyRequest): boolean =>
+  !is404 &&
+  (routeOptions.config.row?.path ?? match.route.path) === match.route.path &&
+  Object.entries(params ?? {}).every(([name, value]) => name === "*" || value !== "");
