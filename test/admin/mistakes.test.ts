@@ -26,6 +26,14 @@ it.each([
   [{ spend_caps: { hard: "yes" } }, "spend_caps.hard", "must be true or false."],
   [{ expires_at: "tomorrow" }, "expires_at", "does not fit: A time in RFC 3339, such as 2027-"],
   [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "must be an existing time, such as"],
+  [{ expires_at: 1700000000 }, "expires_at", 'must be a string, such as "2027-01-31T00:00:00Z".'],
+  [{ spend_caps: { daily: -5 } }, "spend_caps.daily", 'must be a string, such as "25.00".'],
+  [
+    { expires_at: "2099-01-31" },
+    "expires_at",
+    "needs a time of day and its zone, such as 2099-01-",
+  ],
+  [{ expires_at: "2099-01-31T10:00" }, "expires_at", "needs a zone, such as 2099-01-31T00:00:00Z"],
   [{ expires_at: "2020-01-01T00:00:00Z" }, "expires_at", "must be in the future, or null"],
   [{ user_id: "user_none" }, "user_id", "must be the id of a member of the workspace."],
 ])("POST /keys with %j names the field and says what is allowed", async (wrong, param, said) => {
@@ -118,6 +126,7 @@ it.each([
   ["/requests?q=", "`q` must not be empty."],
   ["/requests?model=%00", "`model` has U+0000 or half of a surrogate pair, which cannot be stored"],
   ["/usage?from=2026-11-31T00:00:00Z", "`from` must be an existing time, such as"],
+  ["/usage?from=2026-11-01T00:00:00+02:00", "has a space before the offset: in an address, write"],
   ["/requests?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "`from` must not be after `to`"],
   ["/tasks?from=2026-11-02T00:00:00Z&to=2026-11-01T00:00:00Z", "`from` must not be after `to`"],
   ["/usage?group_by=team", "`group_by` does not fit: model, key, provider, "],
@@ -128,6 +137,13 @@ it.each([
   const { status, json } = await gateway.admin("GET", path);
   expect(status).toBe(400);
   expect(json.error.message).toContain(said);
+});
+
+it.each(["some", null])("PATCH /workspaces with keep_bodies %j names the words", async (wrong) => {
+  const body = { keep_bodies: wrong };
+  const { status, json } = await gateway.admin("PATCH", `/workspaces/${gateway.workspaceId}`, body);
+  expect({ status, param: json.error.param }).toEqual({ status: 400, param: "keep_bodies" });
+  expect(json.error.message).toBe("`keep_bodies` must be one of: off, errors, all.");
 });
 
 it("a list of known fields that is cut ends with three dots", async () => {

@@ -93,6 +93,7 @@ function ruleText(keyword: string, node: WireObject): string | undefined {
   const { enum: words } = node;
   if (keyword === "enum" && Array.isArray(words) && words.length <= wordsShown)
     return `must be one of: ${words.join(", ")}.`;
+  if (keyword === "const") return `must be ${JSON.stringify(node["const"])}.`;
   const { description, minLength } = node;
   // A field's description does not explain that it is empty.
   if (keyword === "minLength" && minLength === 1) return "must not be empty.";
@@ -110,11 +111,20 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 /** The text of a wrong type. Amounts of money are strings: for a number it shows the string to send. */
-function typeText(keyword: string, { type }: WireObject, given: unknown): string | undefined {
+function typeText(keyword: string, node: WireObject, given: unknown): string | undefined {
+  const { type } = node;
   const kind = typeof type === "string" ? typeNames[type] : undefined;
   if (keyword !== "type" || kind === undefined) return undefined;
-  const written = type === "string" && typeof given === "number" ? `, such as "${given}"` : "";
+  const written =
+    type === "string" && typeof given === "number" ? `, such as "${sampleFor(node, given)}"` : "";
   return `must be ${kind}${written}.`;
+}
+
+/** A text to send in place of a number: the number in quotes where that fits the field, else the field's own example. */
+function sampleFor({ pattern, examples }: WireObject, given: number): string {
+  const [example] = Array.isArray(examples) ? (examples as readonly string[]) : [];
+  const fits = typeof pattern === "string" ? new RegExp(pattern).test(String(given)) : !example;
+  return fits || example === undefined ? String(given) : example;
 }
 
 const valueAt = (value: unknown, at: string): unknown =>

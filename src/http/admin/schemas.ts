@@ -4,6 +4,7 @@ import { hasDay } from "../../base/days.ts";
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
+import { modelNameMax } from "../../base/text.ts";
 import {
   cacheSecondsMax,
   capNanoMax,
@@ -125,6 +126,7 @@ export const timeBody = Type.String({
   minLength: 10,
   maxLength: 40,
   description: "A time in RFC 3339, such as 2027-01-31T00:00:00Z.",
+  examples: ["2027-01-31T00:00:00Z"],
 });
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/i;
@@ -137,7 +139,17 @@ export function timeOf<Absent extends null | undefined>(
   if (typeof text !== "string") return text;
   const time = new Date(text);
   if (rfc3339.test(text) && hasDay(text) && !Number.isNaN(time.getTime())) return time;
-  throw invalidValue(param, "must be an existing time, such as 2027-01-31T00:00:00Z");
+  throw invalidValue(param, timeFault(text));
+}
+
+/** What a text lacks to be a time. A plus in an address is a space, so an offset of local time arrives with one. */
+function timeFault(text: string): string {
+  const isDay = hasDay(text);
+  if (isDay && /T[\d:.]+ \d{2}:\d{2}$/i.test(text))
+    return "has a space before the offset: in an address, write + as %2B";
+  if (isDay && /^.{10}(T[\d:.]+)?$/i.test(text))
+    return `needs ${text.length === 10 ? "a time of day and its" : "a"} zone, such as ${text.slice(0, 10)}T00:00:00Z or ${text.slice(0, 10)}T00:00:00+02:00`;
+  return "must be an existing time, such as 2027-01-31T00:00:00Z";
 }
 
 /** The query parameters of a list by time. */
@@ -158,7 +170,7 @@ export function periodOf(query: {
 }
 
 /** A filter by a whole text, such as an id. An empty one, as of a variable that is not set, would match nothing and look like an answer. */
-export const filterText = optional(Type.String({ minLength: 1, maxLength: 300 }));
+export const filterText = optional(Type.String({ minLength: 1, maxLength: modelNameMax }));
 
 /** A part of what is searched. */
 export const searchText = (description: string) =>

@@ -80,7 +80,9 @@ export const settings = {
   alert_thresholds: Type.Optional(nullable(thresholds)),
   low_balance_alert: Type.Optional(lowBalance),
   keep_bodies: Type.Optional(
-    Type.Union([Type.Literal("off"), Type.Literal("errors"), Type.Literal("all")], {
+    Type.Unsafe<"off" | "errors" | "all">({
+      type: "string",
+      enum: ["off", "errors", "all"],
       description:
         "Which calls are stored word for word: none, failed ones, or all. Everyone who may read a request may read its texts.",
     }),
