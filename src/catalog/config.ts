@@ -5,7 +5,7 @@ import { basename, dirname } from "node:path";
 import { fileText } from "../base/text.ts";
 import { buildCatalog } from "./build.ts";
 import type { Environment } from "./environment.ts";
-import type { Mistake } from "./mistakes.ts";
+import type { Finding, Mistake, Path } from "./mistakes.ts";
 import type { OwnPrices } from "./own-prices.ts";
 import { checkReferences } from "./references.ts";
 import { numericKeys, type ConfigFile } from "./schema.ts";
@@ -91,6 +91,7 @@ function checked(text: string, options: ConfigOptions): ConfigResult {
     ...validateFile(yaml.value, yaml.written),
     ...checkReferences(yaml.value, { known, knownModels: options.knownModels, files }),
     ...checkSecrets(yaml.value),
+    ...undecoded(yaml.source),
   ];
   const mistakes = [...yaml.mistakes, ...withoutEchoes(findings.map(yaml.locate), yaml.mistakes)];
   if (mistakes.length > 0) return { mistakes: mistakes.sort(byPlace), files };
@@ -114,6 +115,17 @@ function checked(text: string, options: ConfigOptions): ConfigResult {
       files,
     },
   };
+}
+
+/** Texts with bytes that are not UTF-8, as in a file saved as Latin-1: they would be read as another name, key or header. */
+function undecoded(value: unknown, path: Path = []): Finding[] {
+  if (typeof value === "string" && value.includes("\ufffd"))
+    return [{ path, message: "has characters that are not UTF-8", fix: "save the file as UTF-8" }];
+  if (typeof value !== "object" || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, inner]) =>
+    undecoded(inner, [...path, isList ? Number(key) : key]),
+  );
 }
 
 /** Drops the second mistake of an unset variable: its value is empty, which the schema refuses as well. */

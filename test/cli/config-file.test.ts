@@ -56,6 +56,21 @@ it("config check and print take the file with or without --config, but not two f
   expect(two.stderr).toBe(`tollgate: two files are named: ${good} and other.yaml\n`);
 });
 
+it("a file that is not UTF-8 is refused where it matters: a name or a key would be read as another", async () => {
+  const path = join(directory, "latin1.yaml");
+  const text =
+    "# Gr\u00f6\u00dfe\nproviders:\n  - id: a\n    dialect: openai\n" +
+    "    base_url: https://api.example.com/v1\n    api_key: none\n    tier: community\n    request: { add: { user: S\u00fcd } }\n";
+  writeFileSync(path, Buffer.from(text, "latin1"));
+  const { code, stderr } = await tollgateHere(["config", "check", path], empty);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr:
+      "the configuration has one mistake:\n" +
+      "latin1.yaml:8:29 providers[0].request.add.user: has characters that are not UTF-8; save the file as UTF-8\n",
+  });
+});
+
 it("a file in UTF-16, such as PowerShell writes, is read like any other", async () => {
   const text = Buffer.from("\ufeffproviders: []\nmodels: []\n# Größe\n", "utf16le");
   for (const [name, bytes] of [
