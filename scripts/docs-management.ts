@@ -288,6 +288,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - \`/usage\`, \`/requests\` and \`/workspaces/{id}/ledger\` answer with CSV to \`Accept: text/csv\`: the same rows for the same
   readers, up to 100,000 rows. \`from\` and \`to\` are required. Text that a spreadsheet could take for a formula gets an
   apostrophe before it, also after a \`;\`, a \`|\` or a tab within a cell. If the file was cut, its last line says where.
+- \`reference\` of a credit is \`credit:\` and its \`Idempotency-Key\` (\`--reference\`). The ledger's filter takes either.
 - The ledger filters by \`kind\`, \`key_id\`, \`member_id\`, \`reference\`, \`from\` and \`to\`. A page scans at most 50,000 entries,
   so with a rare filter it may be short although \`has_more\` is true.
 - Days and months are in UTC. For up to 31 days, two parameters select another time zone:

@@ -76,3 +76,21 @@ it.each([
     expect(after.key_last4).toBe(key.key_last4);
   },
 );
+
+it("the ledger finds a credit by the Idempotency-Key that its sender knows, and by its reference", async () => {
+  const path = `/workspaces/${gateway.workspaceId}`;
+  const headers = { "idempotency-key": "invoice-1" };
+  const { json: entry } = await gateway.admin(
+    "POST",
+    `${path}/credits`,
+    { amount: "5.00" },
+    headers,
+  );
+  expect(entry.reference).toBe("credit:invoice-1");
+  for (const reference of ["invoice-1", "credit:invoice-1"]) {
+    const { json } = await gateway.admin("GET", `${path}/ledger?reference=${reference}`);
+    expect(json.data).toEqual([entry]);
+  }
+  const { json: none } = await gateway.admin("GET", `${path}/ledger?reference=invoice-2`);
+  expect(none.data).toEqual([]);
+});

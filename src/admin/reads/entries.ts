@@ -26,7 +26,8 @@ interface EntriesPage {
   readonly kind?: Entry["kind"] | undefined;
   readonly keyId?: string | undefined;
   readonly memberId?: string | undefined;
-  readonly reference?: string | undefined;
+  /** Any of these. */
+  readonly references?: readonly string[] | undefined;
   /** Included. */
   readonly from?: Date | undefined;
   /** Not included. */
@@ -68,7 +69,8 @@ function pieceSql(
   if (page.cursor !== undefined) where.push(`entry < ${bind(entryOf(page.cursor))}::bigint`);
   if (page.from !== undefined) where.push(`created_at >= ${bind(page.from)}::timestamptz`);
   if (page.to !== undefined) where.push(`created_at < ${bind(page.to)}::timestamptz`);
-  if (page.reference !== undefined) where.push(`reference = ${bind(page.reference)}`);
+  if (page.references !== undefined)
+    where.push(`reference = any(${bind(page.references)}::text[])`);
   return `select ${entryColumns} from ledger_entries where ${where.join(" and ")} order by entry desc limit ${scannedRowsMax}`;
 }
 

@@ -29,7 +29,7 @@ async function droppedError(database: Queryable, id: string): Promise<GatewayErr
 /** The entry that ended a call's hold. `late`: the later charge, if the hold expired while the call ran. */
 async function entriesOf(database: Queryable, workspaceId: string, id: string) {
   const entryOf = async (reference: string): Promise<Entry | undefined> =>
-    (await readEntries(database, workspaceId, { reference, limit: 1 })).entries[0];
+    (await readEntries(database, workspaceId, { references: [reference], limit: 1 })).entries[0];
   const ended = await entryOf(id);
   return { ended, late: ended?.kind === "expire" ? await entryOf(id + latePart) : undefined };
 }

@@ -44,7 +44,10 @@ const entry = Type.Object({
   kind: words(...entryKinds),
   amount: usd("The credit (below 0: removed) or charge; 0 if a reservation was released."),
   balance_after: usd("Credits minus charges after this entry."),
-  reference: Type.String({ description: "The request, the task or the credit it belongs to." }),
+  reference: Type.String({
+    description:
+      "The request, the task or the credit it belongs to. Of a credit with an `Idempotency-Key`: `credit:` and that key.",
+  }),
   key_id: orNull(Type.String()),
   member_id: orNull(Type.String()),
   note: orNull(Type.String()),
@@ -72,10 +75,12 @@ const creditBody = strict({
 
 type CreditRequest = AdminRequest<{ amount: string; note?: string | null }, unknown>;
 
+const creditReference = (key: string): string => `credit:${key}`;
+
 /** The Idempotency-Key names the credit: the same key sent again is the same credit. */
 function referenceOf({ idempotencyKey }: CreditRequest): string {
   if (idempotencyKey === undefined) return newId("credit");
-  if (/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) return `credit:${idempotencyKey}`;
+  if (/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) return creditReference(idempotencyKey);
   throw invalidValue("Idempotency-Key", "must be 1 to 255 printable ASCII characters");
 }
 
@@ -130,7 +135,10 @@ async function standing(
   workspaceId: string,
   { reference, entryId }: CreditResult & { reference: string },
 ): Promise<object> {
-  const { entries } = await readEntries(database, workspaceId, { reference, limit: 1 });
+  const { entries } = await readEntries(database, workspaceId, {
+    references: [reference],
+    limit: 1,
+  });
   const entry = entries.find(({ id }) => id === entryId);
   if (entry === undefined) throw new GatewayError("not_found", "There is no such entry any more.");
   return renderEntry(entry);
@@ -194,7 +202,13 @@ const ledger = route({
     kind: Type.Optional(words(...entryKinds)),
     key_id: filterText,
     member_id: filterText,
-    reference: filterText,
+    reference: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description: "A `reference`; of a credit also its `Idempotency-Key` alone.",
+      }),
+    ),
     ...periodQuery,
     ...pageQuery,
   }),
@@ -222,7 +236,10 @@ const ledger = route({
       kind: query.kind,
       keyId: query.key_id,
       memberId: query.member_id,
-      reference: query.reference,
+      references:
+        query.reference === undefined
+          ? undefined
+          : [query.reference, creditReference(query.reference)],
       ...periodOf(query),
     };
     // A replica must not miss a row between two pages, or the entry that the caller searches.
