@@ -166,6 +166,7 @@ it.each([
   ],
   ["/erasures", { person: "p", workspace_id: "ws_none" }, "person", "cannot be combined with"],
   ["/providers", { id: "p" }, "dialect", "`base_url` is missing; http or https address"],
+  ["/providers", { id: "my provider" }, "id", "does not fit: Letters, digits, dots, dashes and"],
   ["/erasures", {}, "end_user", "or `person` is required, and only one of them"],
   ["/routing/preview", { model: "sandbox/chat" }, "key_id", "Send `key_id`, or `workspace_id`"],
 ])("POST %s with %j: the message says what to send", async (path, body, param, said) => {

@@ -39,7 +39,8 @@ const modelsField = Type.Array(Type.Unsafe<object>({ type: "object" }), {
 const idBody = Type.String({
   maxLength: 64,
   pattern: providerIdPattern,
-  description: "The name with which callers select it; absent: the vendor's name.",
+  description:
+    "Letters, digits, dots, dashes and underscores: the name with which callers select it. Absent: the vendor's name.",
 });
 
 const optionalFields = {
