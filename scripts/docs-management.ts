@@ -59,7 +59,7 @@ npx tollgate requests show req_...                               # why it failed
 
 The commands call the gateway that runs on the data directory, or the one at \`--url\` with \`TOLLGATE_ADMIN_TOKEN\`. If no gateway
 runs, they work on the database of the data directory. \`--json\` prints the answer of the API. For keys, workspaces and members the
-commands read the list to its end, and \`--json\` prints only the rows.
+commands read the list to its end, and \`--json\` prints only the rows. \`credits add\` and \`credits take\` print the balance after it.
 
 A second \`credits add\` or \`credits take\` with the same \`--reference\` changes nothing. With the same amount it prints the earlier
 entry and exits with 0. With another amount it is refused, names the first amount, and exits with 1.

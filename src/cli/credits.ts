@@ -109,9 +109,8 @@ function checkAmount(usd: string): void {
 /** In display order. */
 const columns = ["credits", "credit_line", "charged", "held", "available"] as const;
 
-async function balanceOf(api: Api, workspaceId: string): Promise<Json> {
-  const balance = await api.call({ method: "GET", path: `/workspaces/${workspaceId}/balance` });
-  return Object.fromEntries(columns.map((name) => [name, balance[name]]));
-}
+const balanceOf = (api: Api, workspaceId: string): Promise<Json> =>
+  api.call({ method: "GET", path: `/workspaces/${workspaceId}/balance` });
 
-const printBalance = (balance: Json): void => printTable(columns, [Object.values(balance)]);
+const printBalance = (balance: Json): void =>
+  printTable(columns, [columns.map((name) => balance[name])]);

@@ -147,6 +147,8 @@ describe.each(shortOrLong(["embedded"], ["embedded", "DATABASE_URL"]))(
 
     it("credits show has added credit at once; the same reference adds it once", async () => {
       const before = (await run("credits show --json", environment, by)) as { credits: string };
+      // The answer of the API as it is, with the workspace that the balance is of.
+      expect(before).toMatchObject({ object: "balance", workspace_name: "Default" });
       await run("credits add 2.50 --reference invoice-1 --json", environment, by);
       const again = "credits add 2.50 --reference invoice-1 --json".split(" ");
       const { code, stdout, stderr } = await by(again, environment);
