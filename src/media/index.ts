@@ -1,6 +1,7 @@
 /** The meaning of an image or video call: families, fields, usage and prices. `src/upstream` asks the vendors. */
 export type * from "./types.ts";
 export { isImageField } from "./files.ts";
+export { referencesMax } from "./material.ts";
 export { fieldsOf, readMedia } from "./read.ts";
 export type { ProducedFormat } from "./image-tokens.ts";
 export {

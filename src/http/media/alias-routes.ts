@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { GatewayError } from "../../base/errors.ts";
 import { resolveModelId } from "../../routing/index.ts";
 import { renderArk, renderDashscope } from "../../tasks/index.ts";
-import { arkFields, arkParam } from "./ark-request.ts";
+import { arkBody, arkParam, type ArkBody } from "./ark-request.ts";
 import { jsonCreation, replayHeaders, submitCreation, type Creation } from "./create-task.ts";
 import { handle } from "../handle.ts";
 import type { HttpServices } from "../services.ts";
@@ -32,9 +32,20 @@ function registerDashscope(app: FastifyInstance, services: HttpServices): void {
 /** Ark makes only videos: this path hides image tasks (docs/decisions.md "Reads on other paths"). */
 function registerArk(app: FastifyInstance, services: HttpServices): void {
   handle(app, "POST /api/v3/contents/generations/tasks", async (request, reply) => {
-    const creation = await jsonCreation(request, "tasks", arkFields);
-    refuseImageModel(services, creation);
-    const result = await submitCreation(services, request, creation).catch(rethrowWithArkParam);
+    let places: ArkBody["places"] | undefined;
+    const fieldsOf = (body: Readonly<Record<string, unknown>>) => {
+      const converted = arkBody(body);
+      places = converted.places;
+      return converted.fields;
+    };
+    const submit = async () => {
+      const creation = await jsonCreation(request, "tasks", fieldsOf);
+      refuseImageModel(services, creation);
+      return submitCreation(services, request, creation);
+    };
+    const result = await submit().catch((error: unknown) => {
+      throw places === undefined ? error : withArkParam(error, places);
+    });
     return reply.headers(replayHeaders(result)).send({ id: result.task.id });
   });
   handle(app, "GET /api/v3/contents/generations/tasks/:id", async (request, reply) =>
@@ -61,12 +72,12 @@ function refuseImageModel({ text }: HttpServices, { model }: Creation): void {
   );
 }
 
-/** Rethrows an error with the field's name on Ark's path. */
-function rethrowWithArkParam(error: unknown): never {
-  if (!(error instanceof GatewayError) || error.param === null) throw error;
-  const param = arkParam(error.param);
-  if (param === error.param) throw error;
+/** Returns an error with the field's name on Ark's path. */
+function withArkParam(error: unknown, places: ArkBody["places"]): unknown {
+  if (!(error instanceof GatewayError) || error.param === null) return error;
+  const param = arkParam(error.param, places);
+  if (param === error.param) return error;
   const message = error.message.replace(error.param, param);
   const { code, status, retryAfterSeconds, shouldRetry } = error;
-  throw new GatewayError(code, message, { status, retryAfterSeconds, shouldRetry, param });
+  return new GatewayError(code, message, { status, retryAfterSeconds, shouldRetry, param });
 }

@@ -4,6 +4,7 @@
  */
 import { refusal } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
+import { referencesMax } from "../../media/index.ts";
 
 /** Our name of each field that Ark names differently. */
 const ourNames: Readonly<Record<string, string>> = {
@@ -13,6 +14,8 @@ const ourNames: Readonly<Record<string, string>> = {
   callback_url: "webhook_url",
 };
 
+const roles: Readonly<Record<string, string>> = { image: "first_frame", last_frame: "last_frame" };
+
 const fromContent: ReadonlySet<string> = new Set([
   "prompt",
   "image",
@@ -20,17 +23,25 @@ const fromContent: ReadonlySet<string> = new Set([
   "reference_images",
 ]);
 
+/** For each of our fields its place in the caller's body, such as `content[1].image_url` for `image`. */
+type Places = Map<string, string>;
+
+export interface ArkBody {
+  /** The fields under our names, in the body's order. */
+  readonly fields: Record<string, unknown>;
+  readonly places: ReadonlyMap<string, string>;
+}
+
 /**
- * Returns the fields of a body under our names, in its order. @throws GatewayError for a `content` that is malformed or not supported, and
+ * Converts a body. @throws GatewayError for a `content` that is malformed or not supported, and
  * for a field in both spellings, because one of them would be lost
  */
-export function arkFields(body: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function arkBody(body: Readonly<Record<string, unknown>>): ArkBody {
   const fields = new Map<string, unknown>();
-  const places = new Map<string, string>();
+  const places: Places = new Map();
   for (const [place, given] of Object.entries(body)) {
-    const named =
-      place === "content" ? Object.entries(materialOf(given)) : [[ourName(place), given]];
-    for (const [name, value] of named as [string, unknown][]) {
+    const content = place === "content" ? materialOf(given) : undefined;
+    for (const [name, value] of content?.fields ?? [[ourName(place), given] as const]) {
       // `null` is the same as absent.
       if (value === null && fields.has(name)) continue;
       if ((fields.get(name) ?? null) !== null)
@@ -42,19 +53,49 @@ export function arkFields(body: Readonly<Record<string, unknown>>): Record<strin
       fields.set(name, value);
       places.set(name, place);
     }
+    for (const [name, item] of content?.places ?? []) places.set(name, item);
   }
-  return Object.fromEntries(fields);
+  refuseRoles(fields, places);
+  return { fields: Object.fromEntries(fields), places };
 }
+
+/** Refuses what the rules of material would refuse, but by the names of roles. A `media` list is left to those rules. */
+function refuseRoles(fields: ReadonlyMap<string, unknown>, places: Places): void {
+  const has = (name: string) => (fields.get(name) ?? null) !== null;
+  if (has("media")) return;
+  const refuse = (place: string, why: string) => {
+    throw refusal("invalid_value", `${place.replace(/\.image_url$/, "")}.role`, why);
+  };
+  const reference = places.get(referenceAt(0));
+  const frame = ["image", "last_frame"].find(has);
+  if (reference !== undefined && frame !== undefined)
+    refuse(reference, `reference_image cannot be combined with ${roles[frame]}`);
+  const lastFrame = places.get("last_frame");
+  if (lastFrame?.startsWith("content[") && !has("image"))
+    refuse(lastFrame, "last_frame needs first_frame as well");
+  if (places.has(referenceAt(referencesMax)))
+    throw refusal(
+      "too_many_images",
+      "content",
+      `must have at most ${referencesMax} of the role reference_image`,
+    );
+}
+
+const referenceAt = (index: number): string => `reference_images[${index}]`;
 
 const ourName = (place: string): string =>
   Object.hasOwn(ourNames, place) ? ourNames[place]! : place;
 
-/** Returns Ark's name of one of our fields. */
-export function arkParam(param: string): string {
-  const [, name = "", rest = ""] = /^(\w+)(.*)$/s.exec(param) ?? [];
+/** Returns the caller's name of one of our fields, or of a part of one. */
+export function arkParam(param: string, places: ReadonlyMap<string, string>): string {
+  const [, name = "", index = "", rest = ""] = /^(\w+)(\[\d+\])?(.*)$/s.exec(param) ?? [];
+  const item = places.get(name + index);
+  if (item !== undefined) return item + rest;
+  const place = places.get(name);
+  if (place !== undefined) return place === "content" ? place : place + index + rest;
   if (fromContent.has(name)) return "content";
   const theirs = Object.keys(ourNames).find((one) => ourNames[one] === name);
-  return theirs === undefined ? param : theirs + rest;
+  return theirs === undefined ? param : theirs + index + rest;
 }
 
 interface Material {
@@ -64,13 +105,33 @@ interface Material {
   reference_images?: { readonly url: unknown }[];
 }
 
-function materialOf(content: unknown): Material {
+/** What `content` says so far: our fields, members that none of them stands for, and the places of pictures. */
+interface Content {
+  readonly material: Material;
+  readonly unread: [place: string, value: unknown][];
+  readonly places: Places;
+}
+
+function materialOf(content: unknown): {
+  readonly fields: readonly (readonly [string, unknown])[];
+  readonly places: Places;
+} {
   if (!Array.isArray(content)) throw refusal("invalid_type", "content", "must be an array");
-  const material: Material = {};
+  const read: Content = { material: {}, unread: [], places: new Map() };
   const pictures = content.filter((item) => isObject(item) && item["type"] === "image_url").length;
   for (const [index, item] of content.entries())
-    addItem(material, { item, place: `content[${index}]`, isOnlyPicture: pictures === 1 });
-  return material;
+    addItem(read, { item, place: `content[${index}]`, isOnlyPicture: pictures === 1 });
+  return { fields: [...Object.entries(read.material), ...read.unread], places: read.places };
+}
+
+/** Collects the members that are not read, so that they are reported like unknown fields. */
+function collectUnread(
+  { unread }: Content,
+  value: Readonly<Record<string, unknown>>,
+  { place, known }: { readonly place: string; readonly known: readonly string[] },
+): void {
+  for (const [name, member] of Object.entries(value))
+    if (!known.includes(name)) unread.push([`${place}.${name}`, member]);
 }
 
 interface Item {
@@ -80,21 +141,25 @@ interface Item {
   readonly isOnlyPicture: boolean;
 }
 
-function addItem(material: Material, { item, place, isOnlyPicture }: Item): void {
+function addItem(content: Content, { item, place, isOnlyPicture }: Item): void {
   if (!isObject(item)) throw refusal("invalid_type", place, "must be an object");
+  const { material } = content;
   switch (item["type"]) {
     case "text": {
       const { text } = item;
       if (typeof text !== "string")
         throw refusal("invalid_type", `${place}.text`, "must be a string");
       material.prompt = material.prompt === undefined ? text : `${material.prompt}\n${text}`;
+      collectUnread(content, item, { place, known: ["type", "text"] });
       return;
     }
     case "image_url": {
       const { image_url: address } = item;
       if (!isObject(address))
         throw refusal("invalid_type", `${place}.image_url`, "must be an object {url}");
-      addPicture(material, address["url"], {
+      collectUnread(content, item, { place, known: ["type", "image_url", "role"] });
+      collectUnread(content, address, { place: `${place}.image_url`, known: ["url"] });
+      addPicture(content, address["url"], {
         place,
         role: item["role"] ?? (isOnlyPicture && "first_frame"),
       });
@@ -110,12 +175,14 @@ function addItem(material: Material, { item, place, isOnlyPicture }: Item): void
 }
 
 function addPicture(
-  material: Material,
+  { material, places }: Content,
   url: unknown,
   { place, role }: { readonly place: string; readonly role: unknown },
 ): void {
   if (role === "reference_image") {
-    (material.reference_images ??= []).push({ url });
+    const references = (material.reference_images ??= []);
+    places.set(referenceAt(references.length), `${place}.image_url`);
+    references.push({ url });
     return;
   }
   const name = role === "first_frame" ? "image" : role === "last_frame" ? "last_frame" : undefined;
@@ -128,4 +195,5 @@ function addPicture(
   if (material[name])
     throw refusal("invalid_value", `${place}.role`, "a role of a frame may be used only once");
   material[name] = { url };
+  places.set(name, `${place}.image_url`);
 }
