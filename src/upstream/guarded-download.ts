@@ -125,7 +125,8 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
     });
   } catch (error) {
     if (error instanceof GatewayError)
-      throw new DownloadError("address", error.message, { cause: error });
+      // As in all other failures, the reason is the end of somebody's sentence.
+      throw new DownloadError("address", error.message.replace(/\.$/, ""), { cause: error });
     throw toDownloadError(error);
   }
 }

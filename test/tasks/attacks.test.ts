@@ -141,7 +141,13 @@ describe("a vendor that misreports a task", () => {
     expect(await rowOf(world, job.id)).toMatchObject({
       status: "failed",
       costNano: 0n,
-      error: { code: "artifact_unavailable" },
+      error: {
+        code: "artifact_unavailable",
+        // One sentence after the other, each with one full stop.
+        message: expect.stringMatching(
+          /: the file's address must not .*[^.]\. Nothing was charged\.$/,
+        ),
+      },
     });
     await Promise.all([inside.close(), front.close()]);
   });
