@@ -9,6 +9,7 @@ import {
   maskAnswerWithRetryAfter,
   DownloadError,
   outcomeOfRefusal,
+  wordOf,
   type MediaDialect,
   type MediaRefusal,
   type MediaState,
@@ -129,7 +130,7 @@ function endOfRefused(refusal: MediaRefusal) {
   const isSure = code === "content_policy_violation";
   // A moderation that is down or busy has found nothing. A refusal without a code may come from an intermediary.
   if (refusal.status >= 500 || refusal.status === 429 || refusal.status === 408) return undefined;
-  if (fault !== "caller" || !(isSure || refusal.code !== undefined)) return undefined;
+  if (fault !== "caller" || !(isSure || wordOf(refusal) !== undefined)) return undefined;
   return { error: { code, message }, isSure };
 }
 

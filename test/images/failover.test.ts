@@ -203,6 +203,19 @@ describe("an unknown outcome", () => {
 });
 
 describe("the caller's own mistake", () => {
+  it.each([
+    ["no code", { type: "invalid_request_error", param: "size", code: null }, "upstream_rejected"],
+    ["a code", { type: "invalid_request_error", param: "size", code: "bad_size" }, "bad_size"],
+  ])(
+    "that a vendor reports with %s has the vendor's code or ours, never the error's class",
+    async (_name, own, code) => {
+      const message = "This size is not supported.";
+      vendors.answer(json({ error: { message, ...own } }, 400));
+      const answer = await edit(prompted());
+      expect(await answer.json()).toEqual({ error: { ...own, message, code } });
+    },
+  );
+
   it("ERR-01: is reported in the vendor's words, not retried elsewhere and not charged", async () => {
     const error = {
       message: "Invalid image file or mode for image 1.",

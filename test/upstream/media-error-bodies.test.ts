@@ -21,7 +21,7 @@ const rows: readonly [title: string, body: unknown, expected: object][] = [
   [
     "an object without a code",
     { error: { message: "Bad size.", type: "image_error", param: "size", code: null } },
-    { message: "Bad size.", code: "image_error", param: "size" },
+    { message: "Bad size.", code: undefined, type: "image_error", param: "size" },
   ],
   ["a long text", "x".repeat(100_000), { message: "x".repeat(500) }],
 ];

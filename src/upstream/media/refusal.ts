@@ -61,7 +61,8 @@ export function maskAnswer<Read extends MediaState | MediaRefusal>(
   if (read.state !== "refused" && read.state !== "failed") return read;
   const masked = (text: string | undefined) => text && withoutCredentials(provider, text);
   const words = { code: masked(read.code), message: masked(read.message) };
-  return { ...read, ...words, ...(read.state === "refused" && { param: masked(read.param) }) };
+  if (read.state === "failed") return { ...read, ...words };
+  return { ...read, ...words, type: masked(read.type), param: masked(read.param) };
 }
 
 /** As `maskAnswer`, with the `Retry-After` of the answer's headers. */
@@ -77,9 +78,13 @@ export function maskAnswerWithRetryAfter<Read extends MediaState | MediaRefusal>
   return retryAfterMs === undefined ? read : { ...read, retryAfterMs };
 }
 
+/** What the vendor calls the error. Some vendors say only in its class what others say in its code. */
+export const wordOf = ({ code, type }: MediaRefusal): string | undefined => code ?? type;
+
 /** Returns the meaning of a refusal. */
 export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
-  const { status, code = "", message, param, retryAfterMs, unusable } = refusal;
+  const { status, message, param, retryAfterMs, unusable } = refusal;
+  const code = wordOf(refusal) ?? "";
   const uncertain = uncertainStatuses.has(status) || status < 400;
   if (isAboutOurAccount(code, message)) {
     const setup = modelAccessCodes.test(code);
@@ -98,7 +103,7 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
     return { fault: "caller", retrySame: false, hurtsHealth: false, uncertain: false, ...toCaller };
   }
   const { fault, retrySame, hurtsHealth, credential, otherAccountMayAnswer, error } =
-    outcomeOfStatus({ status, wire: { message, param, code: refusal.code }, headers: {} }, 0);
+    outcomeOfStatus({ status, wire: { message, param, code: wordOf(refusal) }, headers: {} }, 0);
   return {
     fault,
     retrySame: retrySame && !uncertain,

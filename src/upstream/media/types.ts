@@ -70,7 +70,10 @@ export type MediaState =
 export interface MediaRefusal {
   readonly state: "refused";
   readonly status: number;
+  /** The vendor's own code, which the caller gets. */
   readonly code?: string | undefined;
+  /** The vendor's class of the error. */
+  readonly type?: string | undefined;
   readonly message: string;
   readonly param?: string | undefined;
   /** If a success cannot be used: the reason, in words for the caller. */

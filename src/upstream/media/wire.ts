@@ -58,7 +58,8 @@ export function readRefusal(status: number, body: Buffer): MediaRefusal {
   return {
     state: "refused",
     status,
-    code: shortIn(code ?? type, nameMax),
+    code: shortIn(code, nameMax),
+    type: shortIn(type, nameMax),
     message: shortIn(message, vendorTextMax) ?? `the provider answered ${status}`,
     param: shortIn(param, nameMax),
   };
