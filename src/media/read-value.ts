@@ -6,7 +6,7 @@ import type { ErrorCode } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { registeredDataUrl } from "../base/media-types.ts";
 import type { Domain, MediaItem } from "./family.ts";
-import { sizeFault } from "./sizes.ts";
+import { parseSize, sizeFault } from "./sizes.ts";
 
 /** A mistake in a value. `outside`: right type, but not in the domain. */
 export interface Fault {
@@ -74,6 +74,8 @@ function readChoice(
 function readSize(domain: Extract<Domain, { type: "size" }>, value: string): ReadValue {
   if (domain.presets.includes(value)) return { value };
   if (!domain.custom) return outside(`must be one of ${domain.presets.join(", ")}${quote(value)}`);
+  if (domain.presets.includes("auto") && !parseSize(value))
+    return outside(`must be auto or <width>x<height>${quote(value)}`);
   const fault = sizeFault(value);
   return fault === undefined ? { value } : outside(`${fault}${quote(value)}`);
 }

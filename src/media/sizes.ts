@@ -18,7 +18,7 @@ export function parseSize(size: string): readonly [width: number, height: number
  */
 export function sizeFault(size: string): string | undefined {
   const sides = parseSize(size);
-  if (!sides) return "must be auto or <width>x<height>";
+  if (!sides) return "must be <width>x<height>";
   const [width, height] = sides;
   const [long, short] = width > height ? [width, height] : [height, width];
   if (width % step !== 0 || height % step !== 0) return "must have sides divisible by 16";

@@ -52,6 +52,15 @@ describe("custom sizes", () => {
   });
 });
 
+it("a refused size is told to be auto only in families that have it", () => {
+  const image = { prompt, size: "auto" };
+  expect(requestOf("image-a", image).size).toBe("auto");
+  expect(errorOf("image-c", image).message).toBe('size: must be <width>x<height>, not "auto".');
+  expect(errorOf("image-a", { prompt, size: "large" }).message).toBe(
+    'size: must be auto or <width>x<height>, not "large".',
+  );
+});
+
 describe("aspect_ratio and image_size instead of size", () => {
   it.each([
     ["16:9", "4K", "3840x2160"],
