@@ -50,7 +50,7 @@ export const watermark: Field = {
 export const negativePrompt: Field = {
   name: "negative_prompt",
   domain: { type: "string" },
-  meaning: "what the video must not show",
+  meaning: "what the result must not show",
 };
 
 export const user: Field = {
