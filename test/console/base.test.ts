@@ -46,6 +46,8 @@ it("an exact amount keeps every digit; a short one has two decimals, or four sig
   ] as const) {
     expect([exactUsd(parseUsd(text)), readUsd(parseUsd(text))]).toEqual([exact, read]);
   }
+  const small = ["0.000123999", "-0.00002"].map((text) => briefUsd(parseUsd(text)));
+  expect(small).toEqual(["1.239e-4", "-2e-5"]);
   const brief = ["9999.99", "10000", "999999.99", "12345678.2", "-90000000", "1234567890.1"];
   expect(brief.map((text) => briefUsd(parseUsd(text)))).toEqual([
     "9,999.99",

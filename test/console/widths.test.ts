@@ -170,7 +170,10 @@ it.each(shortOrLong(["/keys"], ["/keys", "/settings/members", "/settings/workspa
   },
 );
 
-it("millions spent of a cap are not cut off in the list of keys", async () => {
+it.each([
+  ["12345678.20", "90000000", "12.34M / 90M"],
+  ["0.000000001", "0.000000012", "1e-9 / 1.2e-8"],
+])("%s spent of %s are not cut off in the list of keys", async (monthly, cap, text) => {
   const { page, settled } = root;
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.route("**/admin/v1/keys?**", async (route) => {
@@ -178,13 +181,13 @@ it("millions spent of a cap are not cut off in the list of keys", async () => {
     const list = (await answer.json()) as { data: { spend: object; spend_caps: object }[] };
     const data = list.data.map((key) => ({
       ...key,
-      spend: { ...key.spend, monthly: "12345678.20" },
-      spend_caps: { ...key.spend_caps, monthly: "90000000" },
+      spend: { ...key.spend, monthly },
+      spend_caps: { ...key.spend_caps, monthly: cap },
     }));
     await route.fulfill({ response: answer, json: { ...list, data } });
   });
   await page.goto("/keys");
-  const cell = page.getByRole("cell").filter({ hasText: "12.34M / 90M" }).first();
+  const cell = page.getByRole("cell").filter({ hasText: text }).first();
   await cell.waitFor();
   await settled();
   const [around, first] = [

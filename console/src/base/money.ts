@@ -56,13 +56,22 @@ const units = [
   ["k", 1_000n],
 ] as const;
 const briefFrom = 10_000n * dollar;
+const tinyBelow = 1_000_000n;
+
+/** "1.234e-4": up to four significant digits and a power of ten. */
+function tinyUsd(nano: bigint): string {
+  const [sign, text] = nano < 0n ? ["-", String(-nano)] : ["", String(nano)];
+  const part = text.slice(1, 4).replace(/0+$/, "");
+  return `${sign}${text.slice(0, 1)}${part === "" ? "" : `.${part}`}e-${digits + 1 - text.length}`;
+}
 
 /**
- * Short form for narrow places: "12.34M", "90M", "999.99k". Truncated, not rounded, so that a cap does not seem reached. Below 10,000
- * as `readUsd`.
+ * Short form for narrow places: "12.34M", "90M", "999.99k"; below 0.001 "1.234e-4". Truncated, not rounded, so that a cap does not
+ * seem reached. In between as `readUsd`.
  */
 export function briefUsd(nano: bigint): string {
   const size = nano < 0n ? -nano : nano;
+  if (size > 0n && size < tinyBelow) return tinyUsd(nano);
   if (size < briefFrom) return readUsd(nano);
   const [unit, least] = units.find(([, from]) => size >= from * dollar)!;
   const hundredths = (size * 100n) / (least * dollar);
