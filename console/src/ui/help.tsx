@@ -17,6 +17,7 @@ export function Help({ pages, close }: HelpProps) {
     ["Ctrl K", "Search, and jump"],
     ["/", "To the first filter"],
     ["?", "This list"],
+    ["F8", "To the last message, such as one with Undo"],
     ...ofPage.map(({ key, what }) => [key === "Escape" ? "Esc" : key, what] as const),
     ...pages.map(({ label, letter }) => [`g ${letter}`, label] as const),
   ];

@@ -1,8 +1,9 @@
 /**
  * Keyboard shortcuts: a letter after `g`, `/` for the first filter, `?` for the list of shortcuts, and those of the page. Never active
- * while the reader types.
+ * while the reader types, except Ctrl K and F8.
  */
 import { useEffect, useEffectEvent } from "react";
+import { focusNotice } from "./notices.ts";
 
 const kept = "tollgate-single-keys";
 
@@ -85,6 +86,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
       shortcuts.palette();
       return true;
     }
+    if (event.key === "F8") return focusNotice();
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return false;
     if (event.key === "Escape") return actOnPage(event.key);
     if (!areKeysOn()) return false;

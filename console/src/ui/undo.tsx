@@ -1,22 +1,22 @@
 /** Notifications after a change: they close by themselves, with Undo for ten seconds if the change can be undone. */
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Group, Text, VisuallyHidden } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { asApiError } from "../api/errors.ts";
+import { showNotice } from "./notices.ts";
 
 const undoMs = 10_000;
 const notificationMs = 4_000;
-const closeButtonProps = { "aria-label": "Close" };
 
 /** Shows that something is done. */
 export function notify(text: string): void {
-  notifications.show({ message: text, autoClose: notificationMs, closeButtonProps });
+  showNotice({ message: text, autoClose: notificationMs });
 }
 
 /** Shows that something failed; stays until it is closed. */
 export function notifyError(text: string, error: unknown): void {
   const { message } = asApiError(error);
   const title = <span className="bad">{text}</span>;
-  notifications.show({ title, message, autoClose: false, closeButtonProps });
+  showNotice({ title, message, autoClose: false });
 }
 
 /**
@@ -35,11 +35,20 @@ export function offerUndo(success: string, undo: () => Promise<unknown>): void {
   };
   const message = (
     <Group justify="space-between" wrap="nowrap">
-      <Text size="sm">{success}</Text>
-      <Button size="xs" variant="default" onClick={() => void take()}>
+      <Text size="sm">
+        {success}
+        <VisuallyHidden> F8 moves to Undo.</VisuallyHidden>
+      </Text>
+      <Button
+        size="xs"
+        variant="default"
+        aria-keyshortcuts="F8"
+        title="F8 moves here"
+        onClick={() => void take()}
+      >
         Undo
       </Button>
     </Group>
   );
-  const id = notifications.show({ message, autoClose: undoMs, closeButtonProps });
+  const id = showNotice({ message, autoClose: undoMs });
 }
