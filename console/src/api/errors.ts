@@ -64,6 +64,10 @@ export function isFinal(error: unknown): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
+/** True if the object of a call does not exist, or the reader may not see it. */
+export const isMissing = (error: unknown): boolean =>
+  error != null && asApiError(error).status === 404;
+
 const isAbout = (name: string, { param }: ApiError): boolean =>
   param !== undefined &&
   (param === name || param.startsWith(`${name}.`) || param.startsWith(`${name}[`));

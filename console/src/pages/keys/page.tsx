@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { NoRows } from "../../ui/empty.tsx";
+import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
@@ -18,6 +19,7 @@ export function KeysPage() {
   const filters = route.useSearch();
   const navigate = useNavigate();
   const names = useWorkspaceNames();
+  const workspace = useKeyWorkspace(filters.ws);
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const mayMake = me !== undefined && mayAll(me.rights, "key.create", filters.ws);
   const isFiltered = [filters.status, filters.owner, filters.q].some((one) => one !== undefined);
@@ -32,7 +34,13 @@ export function KeysPage() {
         label="Keys"
         columns={columnsOf(names, filters.ws === undefined)}
         keyOf={({ id }) => id}
-        empty={<NoRows what="key" to="/keys" isFiltered={isFiltered} />}
+        empty={
+          workspace.isNone && !isFiltered ? (
+            <NoWorkspace />
+          ) : (
+            <NoRows what="key" to="/keys" isFiltered={isFiltered} />
+          )
+        }
       />
       {mayMake && (
         <NewKey ws={filters.ws} opened={filters.new !== undefined} close={() => show(false)} />

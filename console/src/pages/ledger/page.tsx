@@ -2,7 +2,7 @@
 import { Group, Select, Text } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
-import { ApiError } from "../../api/errors.ts";
+import { ApiError, isMissing } from "../../api/errors.ts";
 import { gatewayMs } from "../../base/clock.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
@@ -111,7 +111,7 @@ export function LedgerPage() {
           <FilterBar id={id} filters={filters} />
           <LongList
             query={query}
-            what="entries"
+            what={isMissing(query.error) ? "workspace" : "entries"}
             label="Entries of the ledger, newest first"
             columns={columnsOf(names, now)}
             keyOf={(entry) => entry.id}

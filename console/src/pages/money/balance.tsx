@@ -3,6 +3,7 @@ import { Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../api/client.ts";
+import { isMissing } from "../../api/errors.ts";
 import { dayMs } from "../../base/durations.ts";
 import { exactUsd, fullUsd, parseUsd } from "../../base/money.ts";
 import { reaches } from "../../base/pace.ts";
@@ -95,7 +96,8 @@ function Tiles({ balance, id, mayRead }: { balance: Balance; id: string; mayRead
 
 export function BalanceOf({ id, mayRead }: { id: string; mayRead: boolean }) {
   const { data, error, refetch } = useBalance(id);
-  if (error !== null) return <RegionError what="balance" error={error} retry={refetch} />;
+  const what = isMissing(error) ? "workspace" : "balance";
+  if (error !== null) return <RegionError what={what} error={error} retry={refetch} />;
   if (data === undefined) return <Skeleton height={98} mb="xl" />;
   return <Tiles balance={data} id={id} mayRead={mayRead} />;
 }

@@ -49,8 +49,13 @@ export function useWeek(id: string, enabled: boolean) {
   return { spent, begin: from, now };
 }
 
-export const useWorkspace = (id: string) =>
-  api.useQuery("get", "/admin/v1/workspaces/{id}", { params: { path: { id } } });
+export const useWorkspace = (id: string | undefined) =>
+  api.useQuery(
+    "get",
+    "/admin/v1/workspaces/{id}",
+    { params: { path: { id: id ?? "" } } },
+    { enabled: id !== undefined },
+  );
 
 /** Further members or keys are not shown; the keys nearest to a cap come first. */
 const pagesMax = 5;

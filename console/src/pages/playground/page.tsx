@@ -5,6 +5,7 @@ import { lazy, Suspense, useState, type ComponentType } from "react";
 import { api } from "../../api/client.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
+import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
@@ -155,6 +156,13 @@ function WithKey({ apiKey }: { apiKey: Key }) {
   );
 }
 
+function NoKey({ ws }: { ws: string | undefined }) {
+  const workspace = useKeyWorkspace(ws);
+  if (workspace.isNone) return <NoWorkspace />;
+  if (workspace.id === undefined) return null;
+  return <Empty text="You have no key yet. A call needs one." to="/start" action="Create a key" />;
+}
+
 export function PlaygroundPage() {
   const { ws, from } = route.useSearch();
   const { data: resent } = useResentCall(from);
@@ -170,9 +178,7 @@ export function PlaygroundPage() {
   return (
     <Page title="Playground" aside={choice}>
       {error !== null && <RegionError what="keys" error={error} retry={refetch} />}
-      {isNone && (
-        <Empty text="You have no key yet. A call needs one." to="/start" action="Create a key" />
-      )}
+      {isNone && <NoKey ws={ws} />}
       {apiKey !== undefined && <WithKey apiKey={apiKey} />}
     </Page>
   );

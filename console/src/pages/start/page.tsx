@@ -7,11 +7,11 @@ import { keyLabel } from "../../base/key-label.ts";
 import { reachableUrl } from "../../base/reachable-url.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
+import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { searchableSelect } from "../../ui/use-searched.ts";
-import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
 import { callableOf, useCreateKey, useModels, useOwnKeys, type Key } from "./queries.ts";
@@ -19,16 +19,9 @@ import { callableOf, useCreateKey, useModels, useOwnKeys, type Key } from "./que
 const route = getRouteApi("/shell/start");
 
 function FirstKey({ ws }: { ws: string | undefined }) {
-  const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const { rows } = useWorkspaces();
+  const { id: workspace, isNone } = useKeyWorkspace(ws);
   const create = useCreateKey();
-  const workspace = ws ?? me?.memberships[0]?.workspace_id ?? rows?.[0]?.id;
-  if (workspace === undefined && rows !== undefined)
-    return (
-      <div className="panel">
-        You are not a member of any workspace. Ask an administrator to invite you.
-      </div>
-    );
+  if (isNone) return <NoWorkspace />;
   return (
     <div className="panel">
       <Text mb="md">You have no key yet. A call needs one.</Text>
