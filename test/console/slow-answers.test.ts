@@ -1,5 +1,6 @@
 /** Answers that are slow or never come: the page says so, and typed text is not lost. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { shortOrLong } from "../support/long.ts";
 import { patiently } from "../support/patience.ts";
 import { holdAnswers } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
@@ -220,5 +221,45 @@ it("a key's page shows that its usage and its history are loading", async () => 
   };
   await onItsWay("/usage", () => page.goto(`/keys/${id}?tab=use`));
   await onItsWay("/audit", () => page.getByRole("tab", { name: "History" }).click());
+  await close();
+});
+
+/** In the short form: a page that reads two things, one that waits for a key, a page of settings, and the page of one object. */
+const waitingPages = shortOrLong(
+  ["/start", "/playground", "/settings/members", "/keys/$id"],
+  [
+    "/start",
+    "/playground",
+    "/tasks",
+    "/keys/$id",
+    "/models/sandbox/chat",
+    "/models/compare?ids=sandbox/chat,sandbox/messages",
+    "/providers/sandbox-openai",
+    "/money",
+    "/settings/members",
+    "/settings/workspaces",
+    "/settings/organization",
+    "/settings/callbacks",
+    "/settings/alerts",
+    "/settings/audit",
+    "/settings/gateways",
+    "/settings/hooks",
+  ],
+);
+
+it.each(waitingPages)("%s is not empty while its data load", async (path) => {
+  const { id } = await world.keyOf(world.root, world.home.id);
+  const { page, settled, close } = await world.open("root");
+  const reads = await holdAnswers(page, ({ pathname }) =>
+    /^\/admin\/v1\/(?!me$|events$)/.test(pathname),
+  );
+  await page.goto(path.replace("$id", id));
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await reads.asked();
+  const place = page.locator("main .mantine-Skeleton-root");
+  await expect.poll(() => place.count(), patiently).toBeGreaterThan(0);
+  await reads.release();
+  await settled();
+  expect(await place.count()).toBe(0);
   await close();
 });

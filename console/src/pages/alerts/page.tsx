@@ -7,6 +7,7 @@ import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
 import { More } from "../../ui/more.tsx";
 import { usePages } from "../../ui/pages.ts";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -76,6 +77,7 @@ export function AlertsPage() {
       {query.error !== null && (
         <RegionError what="alerts" error={query.error} retry={query.refetch} />
       )}
+      <Loading of={[query]} />
       {alerts?.length === 0 && <Text>No alerts yet.</Text>}
       {alerts !== undefined && alerts.length > 0 && (
         <SmallTable label="Alerts, newest first" minWidth={640} headers={headers}>

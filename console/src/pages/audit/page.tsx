@@ -12,6 +12,7 @@ import { useWritten } from "../../ui/form.ts";
 import { More } from "../../ui/more.tsx";
 import { usePages } from "../../ui/pages.ts";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 
@@ -129,6 +130,7 @@ export function AuditPage() {
       {query.error !== null && (
         <RegionError what="entries" error={query.error} retry={query.refetch} />
       )}
+      <Loading of={[query]} />
       {entries?.length === 0 && <Text className="muted">No changes match these filters.</Text>}
       {entries !== undefined && entries.length > 0 && (
         <AuditEntries entries={entries} subject={subjectOf} who={whoOf} what={whatOf} />

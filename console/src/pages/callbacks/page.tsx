@@ -1,9 +1,11 @@
 /** Callbacks of a workspace: the signing secret, how to verify a callback, and the deliveries. */
 import { Stack } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { useWorkspace } from "../../ui/workspace.ts";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 import { statuses } from "./answers.ts";
 import { Deliveries } from "./deliveries.tsx";
 import { useSigning, type Workspace } from "./queries.ts";
@@ -29,12 +31,14 @@ function Parts({ workspace }: { workspace: Workspace }) {
 
 export function CallbacksPage() {
   const { workspace, isNone, isOneOfMany } = useWorkspace("signing_secret.read");
+  const workspaces = useWorkspaces();
   return (
     <Settings
       title={workspace === undefined ? "Callbacks" : `Callbacks of ${workspace.name}`}
       isClosed={isNone}
       isOneOfMany={isOneOfMany}
     >
+      {workspace === undefined && <Loading of={[workspaces]} />}
       {workspace !== undefined && <Parts key={workspace.id} workspace={workspace} />}
     </Settings>
   );

@@ -3,6 +3,7 @@ import { Table } from "@mantine/core";
 import { api, type Schemas } from "../../api/client.ts";
 import { readCount, readDuration } from "../../base/numbers.ts";
 import { readTime } from "../../base/time.ts";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -72,6 +73,7 @@ export function GatewaysPage() {
   return (
     <Settings title="Gateways" isClosed={me !== undefined && !enabled}>
       {error !== null && <RegionError what="gateways" error={error} retry={refetch} />}
+      <Loading of={[{ data, error }]} />
       {data !== undefined && (
         <SmallTable label="Gateways" headers={headers} numbers={numbers} minWidth={960}>
           {data.data.map((gateway) => (

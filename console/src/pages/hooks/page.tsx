@@ -5,6 +5,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { mayAll } from "../../base/rights.ts";
 import { readCount } from "../../base/numbers.ts";
 import { readAgo, readTime } from "../../base/time.ts";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -84,6 +85,7 @@ export function HooksPage() {
         configuration file; a change applies from the next start.
       </Text>
       {error !== null && <RegionError what="hooks" error={error} retry={refetch} />}
+      <Loading of={[{ data, error }]} />
       {data?.data.length === 0 && <Text>No hooks are configured.</Text>}
       {data !== undefined && data.data.length > 0 && (
         <SmallTable label="Hooks" headers={headers} minWidth={1000}>

@@ -6,6 +6,7 @@ import { keepsShownData } from "../../api/errors.ts";
 import { readCache } from "../../base/cache.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { KeyStateText } from "../../ui/key-state-text.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useWorkspaceNames } from "../../ui/workspaces.ts";
@@ -108,6 +109,7 @@ export function KeyPage() {
       aside={key && <KeyActions apiKey={key} />}
     >
       {error !== null && <RegionError what="key" error={error} retry={refetch} />}
+      <Loading of={[{ data: key, error }]} />
       {key !== undefined && keepsShownData(error) && (
         <>
           <Facts apiKey={key} />

@@ -8,13 +8,14 @@ import { mayAll } from "../../base/rights.ts";
 import { CsvButton } from "../../ui/csv-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { useOneWorkspace } from "../../ui/one-workspace.ts";
 import { Page } from "../../ui/page.tsx";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SetFilters } from "../../ui/set-filters.tsx";
-import type { Workspace } from "../../ui/workspaces.ts";
+import { useWorkspaces, type Workspace } from "../../ui/workspaces.ts";
 import { useToday } from "../../ui/use-today.ts";
 import { columnsOf } from "./columns.tsx";
 import { csvOf, isFiltered, kindOf, kinds, type Filters } from "./filters.ts";
@@ -88,6 +89,7 @@ function Choose({ workspaces }: { workspaces: readonly Workspace[] }) {
 export function LedgerPage() {
   const filters: Filters = route.useSearch();
   const { id: asked, choices } = useOneWorkspace(filters.ws);
+  const workspaces = useWorkspaces();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const maySee = (one?: string) => me !== undefined && mayAll(me.rights, "ledger.read", one);
   const isClosed = me !== undefined && !maySee(asked);
@@ -103,6 +105,7 @@ export function LedgerPage() {
     );
   return (
     <Page title="Ledger">
+      {asked === undefined && <Loading of={[workspaces]} />}
       {asked === undefined && choices !== undefined && (
         <Choose workspaces={choices.filter(({ id: one }) => maySee(one))} />
       )}

@@ -5,10 +5,12 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { keepsShownData } from "../../api/errors.ts";
 import { More } from "../../ui/more.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
 import { useWorkspace } from "../../ui/workspace.ts";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 import { Edit } from "./edit.tsx";
 import { Invite } from "./invite.tsx";
 import { Reset } from "./reset.tsx";
@@ -44,6 +46,7 @@ function Members({ workspace }: { workspace: Workspace }) {
           onChange={({ currentTarget }) => setQ(currentTarget.value)}
         />
       )}
+      <Loading of={[{ data, error }]} />
       {data !== undefined && members.length === 0 && (
         <Text className="muted">
           {wanted === ""
@@ -79,6 +82,7 @@ function Members({ workspace }: { workspace: Workspace }) {
 
 export function MembersPage() {
   const { workspace, isNone, isOneOfMany } = useWorkspace("member.create");
+  const workspaces = useWorkspaces();
   // The workspace of the open invitation form. After Back to another workspace, no form stays open.
   const [inviting, setInviting] = useState<string>();
   return (
@@ -92,6 +96,7 @@ export function MembersPage() {
         </Button>
       }
     >
+      {workspace === undefined && <Loading of={[workspaces]} />}
       {workspace !== undefined && (
         <>
           <Members key={workspace.id} workspace={workspace} />

@@ -1,6 +1,7 @@
 /** Up to four models side by side, differing rows first. */
 import { Table, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ModelLink } from "../../ui/model-link.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -60,6 +61,7 @@ export function ComparePage() {
       {read.data !== undefined && missing.length > 0 && (
         <Text mb="md">There is no {missing.join(", ")}.</Text>
       )}
+      {ids.length > 0 && <Loading of={[read]} />}
       {models.length > 0 && <Compared models={models} />}
       {ids.length === 0 && (
         <Text>

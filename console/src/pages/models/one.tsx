@@ -2,6 +2,7 @@
 import { Anchor, Group, Table, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Copy } from "../../ui/copy.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Part } from "../../ui/part.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
@@ -93,6 +94,7 @@ export function ModelPage() {
           {...(!isMissing && { retry: read.refetch })}
         />
       )}
+      <Loading of={[read]} />
       {model !== undefined && <One model={model} />}
     </Page>
   );

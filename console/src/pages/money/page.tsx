@@ -5,9 +5,11 @@ import { api } from "../../api/client.ts";
 import { isMissing } from "../../api/errors.ts";
 import { mayAll } from "../../base/rights.ts";
 import { NoWorkspace } from "../../ui/key-workspace.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { useOneWorkspace } from "../../ui/one-workspace.ts";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { useWorkspaces } from "../../ui/workspaces.ts";
 import { BalanceOf, Balances } from "./balance.tsx";
 import { Caps } from "./caps.tsx";
 import { AddCredit } from "./credit.tsx";
@@ -20,6 +22,7 @@ export function MoneyPage() {
   const { ws } = route.useSearch();
   const { id, choices } = useOneWorkspace(ws);
   const { error } = useWorkspace(id);
+  const workspaces = useWorkspaces();
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const may = (action: string) => me !== undefined && mayAll(me.rights, action, id);
   const name = choices?.find((one) => one.id === id)?.name ?? "this workspace";
@@ -44,6 +47,7 @@ export function MoneyPage() {
     );
   return (
     <Page title="Money" aside={aside}>
+      {id === undefined && <Loading of={[workspaces]} />}
       {id !== undefined && <BalanceOf id={id} mayRead={may("ledger.read")} />}
       {may("ledger.verify") && <Verify />}
       {id !== undefined && <Caps id={id} />}

@@ -12,6 +12,7 @@ import { useChange } from "../../ui/change.ts";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { changedFields, useDraft } from "../../ui/draft.ts";
 import { LayerFields } from "../../ui/layer-fields.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -108,6 +109,7 @@ function One({ id }: { id: string }) {
   return (
     <>
       {error !== null && <RegionError what="organization" error={error} retry={refetch} />}
+      <Loading of={[{ data, error }]} />
       {data !== undefined && keepsShownData(error) && <Form key={data.id} organization={data} />}
     </>
   );
@@ -117,7 +119,8 @@ export function OrganizationPage() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [chosen, setChosen] = useState<string | null>(null);
   const [isMaking, setMaking] = useState(false);
-  const { rows: organizations = [], error, refetch } = useOrganizations();
+  const { rows, error, refetch } = useOrganizations();
+  const organizations = rows ?? [];
   const id = chosen ?? organizations.at(-1)?.id;
   const open = (made: string | null) => {
     setChosen(made);
@@ -130,6 +133,7 @@ export function OrganizationPage() {
       aside={<Button onClick={() => setMaking(true)}>New organization</Button>}
     >
       {error !== null && <RegionError what="organizations" error={error} retry={refetch} />}
+      <Loading of={[{ rows, error }]} />
       {organizations.length > 1 && (
         <Select
           label="Organization"

@@ -6,6 +6,7 @@ import { api } from "../../api/client.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
 import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
@@ -178,6 +179,7 @@ export function PlaygroundPage() {
   return (
     <Page title="Playground" aside={choice}>
       {error !== null && <RegionError what="keys" error={error} retry={refetch} />}
+      {!isNone && <Loading of={[{ data: apiKey, error }]} />}
       {isNone && <NoKey ws={ws} />}
       {apiKey !== undefined && <WithKey apiKey={apiKey} />}
     </Page>

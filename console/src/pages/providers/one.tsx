@@ -3,6 +3,7 @@ import { Group, Text } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { ModelLink } from "../../ui/model-link.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -84,6 +85,7 @@ export function ProviderPage() {
       {read.error !== null && (
         <RegionError what="provider" error={read.error} retry={read.refetch} />
       )}
+      <Loading of={[read]} />
       {read.data !== undefined && provider === undefined && <Stored id={id} />}
       {provider !== undefined && <One provider={provider} />}
     </Page>

@@ -8,6 +8,7 @@ import { reachableUrl } from "../../base/reachable-url.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
 import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
@@ -77,7 +78,7 @@ function FirstCall(props: {
   const key = keys.find(({ id }) => id === keyId) ?? keys[0];
   const { data, error, refetch } = useModels(key.id);
   const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
-  if (data === undefined) return refusal;
+  if (data === undefined) return refusal || <Loading of={[{ data, error }]} />;
   const models = callableOf(data.data);
   const chosen = chosenOf(models, model);
   return (
@@ -157,6 +158,7 @@ export function StartPage() {
         ([what, { error, refetch }]) =>
           error !== null && <RegionError key={what} what={what} error={error} retry={refetch} />,
       )}
+      <Loading of={Object.values(reads)} />
       {keys?.length === 0 && <FirstKey ws={ws} />}
       {first !== undefined && info !== undefined && (
         <FirstCall

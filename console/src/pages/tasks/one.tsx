@@ -6,6 +6,7 @@ import { readDuration } from "../../base/numbers.ts";
 import { readMoment, readTime } from "../../base/time.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { Copy } from "../../ui/copy.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -145,6 +146,7 @@ export function TaskPage() {
         {id}
       </Text>
       {read.error !== null && <RegionError what="task" error={read.error} retry={read.refetch} />}
+      <Loading of={[read]} />
       {read.data !== undefined && <One task={read.data} />}
     </Page>
   );

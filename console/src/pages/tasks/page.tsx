@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { DataTable } from "../../ui/data-table.tsx";
 import { NoRows } from "../../ui/empty.tsx";
 import { LiveBar } from "../../ui/live-bar.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { columns } from "./columns.tsx";
@@ -37,6 +38,7 @@ export function TasksPage() {
           next={query}
         />
       )}
+      {!isTable && <Loading of={[query]} />}
       {!isTable && tasks !== undefined && tasks.length > 0 && <Grid tasks={tasks} next={query} />}
     </Page>
   );

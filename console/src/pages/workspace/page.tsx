@@ -8,6 +8,7 @@ import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { LayerFields } from "../../ui/layer-fields.tsx";
 import { LimitsFields } from "../../ui/limits-fields.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -157,6 +158,7 @@ export function WorkspacePage() {
       aside={data && may("workspace.set_status") && <StatusSwitch workspace={data} />}
     >
       {error !== null && <RegionError what="workspace" error={error} retry={refetch} />}
+      <Loading of={[{ data, error }]} />
       {data !== undefined && keepsShownData(error) && (
         <Stack gap="xl">
           <Group gap="lg">

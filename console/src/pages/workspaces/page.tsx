@@ -9,6 +9,7 @@ import { CapBar } from "../../ui/cap-bar.tsx";
 import { useChange } from "../../ui/change.ts";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
 import { Money } from "../../ui/money.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { SmallTable } from "../../ui/small-table.tsx";
 import { searchableSelect } from "../../ui/use-searched.ts";
@@ -61,10 +62,11 @@ const Line = ({ amount }: { amount: string }) =>
 function List() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   // The shell shows why they could not be read.
-  const { rows } = useWorkspaces();
+  const { rows, error } = useWorkspaces();
   const workspaces = (rows ?? []).filter(
     ({ id }) => me !== undefined && mayAll(me.rights, "workspace.change", id),
   );
+  if (rows === undefined) return <Loading of={[{ rows, error }]} />;
   return (
     <SmallTable
       label="Workspaces"

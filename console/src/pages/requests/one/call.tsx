@@ -5,6 +5,7 @@ import { api, type Schemas } from "../../../api/client.ts";
 import { asApiError } from "../../../api/errors.ts";
 import { CountsTable } from "../../../ui/counts-table.tsx";
 import { Part } from "../../../ui/part.tsx";
+import { Loading } from "../../../ui/loading.tsx";
 import { RegionError } from "../../../ui/region-error.tsx";
 import { useRenewal } from "../../../ui/use-renewal.ts";
 import { Attempts } from "./attempts.tsx";
@@ -158,6 +159,7 @@ export function CallRead({ read }: { read: ReturnType<typeof useCall> }) {
           A running call is shown here after it has ended.
         </Text>
       )}
+      <Loading of={[{ data, error }]} />
       {data !== undefined && <Call row={data} />}
     </>
   );
