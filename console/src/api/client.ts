@@ -16,9 +16,12 @@ export const client = createFetchClient<paths>({
   fetch: (request) => fetchWithReauth(request, fetchWithTimeout),
 });
 client.use({
-  async onResponse({ response }) {
+  async onResponse({ response, schemaPath }) {
     noteDate(response.headers.get("date"));
-    if (!response.ok) throw await errorOf(response);
+    if (!response.ok) {
+      if (schemaPath !== mePath) refetchRightsAfter(response.status);
+      throw await errorOf(response);
+    }
     return withEtag(response);
   },
   onError: ({ error }) => (error instanceof ApiError ? error : asApiError(error)),
@@ -54,3 +57,24 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+const mePath = "/admin/v1/me";
+const rightsEveryMs = 1_000;
+let rightsTimer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * After a refusal the reader may have lost rights since they were read: reads them again, at most once a second, so that menus offer
+ * no more than that.
+ */
+function refetchRightsAfter(status: number): void {
+  const queryKey = ["get", mePath];
+  const me = queryClient.getQueryState(queryKey);
+  if ((status !== 403 && status !== 404) || me?.data === undefined) return;
+  rightsTimer ??= setTimeout(
+    () => {
+      rightsTimer = undefined;
+      void queryClient.refetchQueries({ queryKey });
+    },
+    Math.max(0, me.dataUpdatedAt + rightsEveryMs - Date.now()),
+  );
+}

@@ -54,9 +54,14 @@ export const restoreMember = async (member: Member) =>
     params: { path: pathOf(member) },
   });
 
-/** The names of the keys that stop when a member is removed: the first hundred. */
-export async function keysOf({ workspace_id, user_id }: Member): Promise<readonly string[]> {
+/** The keys that stop when a member is removed: the names of the first hundred. */
+export async function keysOf(member: Member) {
+  const { workspace_id, user_id } = member;
   const query = { workspace_id, created_by: user_id, status: "active" as const, limit: "100" };
-  const { data } = await client.GET("/admin/v1/keys", { params: { query } });
-  return data!.data.map(({ name }) => name);
+  // Readers who may not read the member get no keys either, without a refusal.
+  const [{ data }] = await Promise.all([
+    client.GET("/admin/v1/keys", { params: { query } }),
+    readMember(member),
+  ]);
+  return { names: data!.data.map(({ name }) => name), hasMore: data!.has_more };
 }

@@ -13,21 +13,26 @@ import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
 function useRemoval() {
   const queries = useQueryClient();
   const again = () => refetchPaths(queries, invalidatedPaths.member);
-  const refuse = (error: unknown) => notifyError("The member's keys cannot be read.", error);
+  const refuse = async (error: unknown) => {
+    notifyError("The member's keys cannot be read.", error);
+    if (isFinal(error)) await again();
+  };
   return async (member: Member) => {
     const isInvited = member.status === "invited";
-    const keys = isInvited ? [] : await keysOf(member).catch(refuse);
+    const keys = isInvited ? { names: [], hasMore: false } : await keysOf(member).catch(refuse);
     if (keys === undefined) return;
     const stops =
-      keys.length === 0 ? (
+      keys.names.length === 0 ? (
         <Text>They have no active keys here.</Text>
       ) : (
         <>
           <Text>These keys stop at once. An admin may enable them again:</Text>
           <ul>
-            {keys.map((name) => (
-              <li key={name}>{name}</li>
+            {keys.names.map((name, index) => (
+              // oxlint-disable-next-line react/no-array-index-key -- names repeat, and the list does not change
+              <li key={index}>{name}</li>
             ))}
+            {keys.hasMore && <li>and others</li>}
           </ul>
         </>
       );
