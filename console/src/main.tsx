@@ -19,6 +19,7 @@ import { router } from "./routes.ts";
 import { cssVariablesResolver, theme } from "./theme/theme.ts";
 import { keepFocus } from "./ui/keep-focus.ts";
 import { noteOpened } from "./ui/opened.ts";
+import { useIsPrinting } from "./ui/use-is-printing.ts";
 
 /** The CSP nonce that lets only this page add styles. Browsers hide the attribute from scripts; only the property has it. */
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
@@ -26,14 +27,14 @@ setNonce(nonce);
 
 const dialogProps = { centered: true, closeButtonProps: { "aria-label": "Close" } };
 
-noteOpened();
-keepFocus();
-createRoot(document.querySelector("#root")!).render(
-  <StrictMode>
+function Console() {
+  const isPrinting = useIsPrinting();
+  return (
     <MantineProvider
       theme={theme}
       cssVariablesResolver={cssVariablesResolver}
       defaultColorScheme="auto"
+      {...(isPrinting && { forceColorScheme: "light" as const })}
       getStyleNonce={() => nonce}
     >
       <QueryClientProvider client={queryClient}>
@@ -43,5 +44,13 @@ createRoot(document.querySelector("#root")!).render(
         <Notifications position="bottom-right" />
       </QueryClientProvider>
     </MantineProvider>
+  );
+}
+
+noteOpened();
+keepFocus();
+createRoot(document.querySelector("#root")!).render(
+  <StrictMode>
+    <Console />
   </StrictMode>,
 );

@@ -125,3 +125,27 @@ it("the smallest and the largest cap make the tree of caps no wider than a small
   await settled();
   await expect.poll(() => overflowing(page)).toEqual([]);
 });
+
+it("print has light fields and buttons too if the reader has chosen dark, who has dark again afterwards", async () => {
+  const { page, close } = await world.open("mem");
+  await page.goto("/overview");
+  await page.getByRole("button", { name: "Dark" }).click();
+  const looks = () =>
+    page.evaluate<string[]>(`[
+      getComputedStyle(document.querySelector("main input[aria-label=Period]")).backgroundColor,
+      getComputedStyle([...document.querySelectorAll("main button")].find((one) => one.textContent === "Refresh")).color,
+    ]`);
+  const dark = ["rgb(28, 32, 39)", "rgb(255, 255, 255)"];
+  const light = ["rgb(255, 255, 255)", "rgb(0, 0, 0)"];
+  await expect.poll(looks).toEqual(dark);
+  await page.emulateMedia({ media: "print" });
+  await expect.poll(looks).toEqual(light);
+  await page.emulateMedia({ media: "screen" });
+  await expect.poll(looks).toEqual(dark);
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  await expect.poll(looks).toEqual(light);
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  await expect.poll(looks).toEqual(dark);
+  await page.getByRole("button", { name: "Light" }).click();
+  await close();
+});
