@@ -59,3 +59,13 @@ it.each([
   expect(await alert.count()).toBe(1);
   expect(await main.getByRole("button", { name: "Add credit" }).count()).toBe(0);
 });
+
+it("an address with an empty workspace means all of them, and no other line says that it does not exist", async () => {
+  const { page, settled, complaints } = windows.root!;
+  await page.goto("/keys?ws=");
+  await settled();
+  const main = page.getByRole("main");
+  await main.getByText("cannot read these parts of the address").waitFor();
+  expect(await main.getByText("does not exist").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

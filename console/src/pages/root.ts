@@ -24,11 +24,16 @@ export async function admit(href: string): Promise<void> {
   }
 }
 
+/** If it were absent, the router would restore an empty one of the URL. */
+const noWorkspace: { readonly ws?: string | undefined; readonly tz?: string | undefined } = {
+  ws: undefined,
+};
+
 export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "shell",
   validateSearch: (search: Record<string, unknown>) =>
-    fit(pick(search, ["ws", "tz"]), { tz: zones }),
+    fit({ ...noWorkspace, ...pick(search, ["ws", "tz"]) }, { tz: zones }),
   // A time zone in the URL is kept during navigation.
   search: { middlewares: [retainSearchParams(["tz"])] },
   beforeLoad: ({ location, search, preload }) => {
