@@ -248,7 +248,7 @@ export abstract class Failover<
     } catch (thrown) {
       maskError(provider, thrown);
       const failed = this.#failureOf(thrown, call, candidate);
-      noteFailure(attempt, failed.failure.outcome, failed.failure.message);
+      noteFailure(attempt, failed.failure);
       const log = call.reply.gone ? undefined : services.log;
       reportFailure({ health, log }, { id: record.id, begun, attempt }, failed.failure.health);
       return failed;

@@ -25,10 +25,13 @@ export interface Failure {
   /** The shortest wait, in seconds, that this attempt or an earlier one asks for. Undefined for the only attempt. */
   readonly soonestSeconds?: number | undefined;
   /** The consequence for the health of the provider or its credential. Absent: none. */
-  readonly health?: Unanswered;
+  readonly health?: Unanswered | undefined;
   /** The body of the caller's error, if the vendor's own is passed on. */
   readonly body?: object | undefined;
 }
+
+/** The request itself was refused: it says nothing about the provider. */
+export const callersFault: Unanswered = { hurtsHealth: false, fault: "caller" };
 
 /** An attempt without an answer. */
 export class AttemptFailure extends Error {
@@ -52,7 +55,8 @@ export function failureOf(thrown: unknown): AttemptFailure {
   if (!(cause instanceof ExchangeError || cause instanceof BadAnswerError)) {
     const error = toGatewayError(thrown);
     const { message } = cause instanceof Error ? cause : error;
-    return new AttemptFailure({ error, outcome: error.code, message }, thrown);
+    const health = error.status < 500 ? callersFault : undefined;
+    return new AttemptFailure({ error, outcome: error.code, message, health }, thrown);
   }
   const health = outcomeOfFailure(cause);
   return new AttemptFailure({

@@ -1,7 +1,14 @@
 /** The record of an attempt at a provider: in the request log, in tasks, and as a line of the operator's log. */
 import type { Log } from "../base/log.ts";
 import { shortText } from "../base/text.ts";
-import { endedHere, type Health, type HealthAttempt, type Unanswered } from "../routing/index.ts";
+import {
+  endedHere,
+  refusedRequest,
+  type Health,
+  type HealthAttempt,
+  type Unanswered,
+} from "../routing/index.ts";
+import type { Failure } from "./failure.ts";
 
 /** The provider and model of an attempt, and its outcome. */
 export interface AttemptNote {
@@ -23,6 +30,8 @@ export interface Attempt extends AttemptNote {
   status: number | null;
   outcome: string;
   message?: string;
+  /** Present if the request itself was refused: no failure of the provider. */
+  fault?: "caller";
 }
 
 /** Longer messages of vendors are cut. */
@@ -30,9 +39,10 @@ const messageMax = 1_000;
 const loggedMax = 300;
 
 /** Records why an attempt failed. */
-export function noteFailure(attempt: Attempt, outcome: string, message: string | undefined): void {
+export function noteFailure(attempt: Attempt, { outcome, message, health }: Failure): void {
   attempt.outcome = outcome;
   if (message !== undefined) attempt.message = shortText(message, messageMax);
+  if (health?.fault === "caller") attempt.fault = "caller";
 }
 
 /** A failed attempt. `id` is the id of the request or the task, as the caller knows it. */
@@ -51,7 +61,8 @@ export function reportFailure(
   { id, begun, attempt }: Failed,
   outcome: Unanswered = { hurtsHealth: false },
 ): void {
-  const { outcome: code, message } = attempt;
+  const { message } = attempt;
+  const code = outcome.fault === "caller" ? refusedRequest : attempt.outcome;
   health.unanswered(begun, { ...outcome, failure: { code, message } });
   if (log && code !== endedHere) logFailedAttempt(log, id, attempt);
 }

@@ -2,7 +2,7 @@
  * Explains why an attempt of an image call gave no picture, in words for its caller. Failover follows only if the provider certainly
  * began nothing: an unknown outcome may cost money and is not retried (T81). docs/routing.md.
  */
-import { AttemptFailure } from "../attempts/index.ts";
+import { AttemptFailure, callersFault } from "../attempts/index.ts";
 import { GatewayError, type ErrorCode } from "../base/errors.ts";
 import { errorCodec, type JsonObject } from "../protocols/index.ts";
 import {
@@ -46,7 +46,11 @@ export function notMade(answer: Exclude<MediaState, { state: "succeeded" }> | Me
   const job = answer.state === "failed" ? answer : undefined;
   const parts = { outcome: answer.state, message: job?.message };
   if (job?.code === "content_policy_violation" || job?.code === "invalid_argument")
-    return new AttemptFailure({ ...parts, error: callersError(job.code, job.message) });
+    return new AttemptFailure({
+      ...parts,
+      error: callersError(job.code, job.message),
+      health: callersFault,
+    });
   const error = new GatewayError(
     "upstream_error",
     "The provider failed to make the picture. Nothing was charged.",

@@ -44,6 +44,8 @@ export interface Unanswered {
   readonly credential?: CredentialRefusal | undefined;
   /** Another account of the provider may answer; the credential itself is not at fault. */
   readonly otherAccountMayAnswer?: boolean | undefined;
+  /** `caller`: the request itself was refused, so it is no failure of the provider. */
+  readonly fault?: "caller" | "gateway" | "provider" | undefined;
   /** The failure for people: a word or a status, and the vendor's message with credentials masked. */
   readonly failure?: { readonly code: string; readonly message?: string | undefined } | undefined;
 }

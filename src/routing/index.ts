@@ -8,7 +8,7 @@ export {
   type Unanswered,
 } from "./health.ts";
 export { HealthPeers, type HealthChange, type HealthRow, type PeerLink } from "./peers.ts";
-export { endedHere, hourOf, noAttempts, type LastHour } from "./last-hour.ts";
+export { endedHere, hourOf, noAttempts, refusedRequest, type LastHour } from "./last-hour.ts";
 export type { MeasuredCall } from "./speed.ts";
 export { parseModelId, resolveModelId, type ParsedModelId } from "./model-id.ts";
 export {

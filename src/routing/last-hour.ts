@@ -82,11 +82,15 @@ export const noAttempts: LastHour = { calls_last_hour: 0, errors_last_hour: [] }
 
 /** The outcome of attempts that the gateway ended, such as for a client that left: no failure of the provider. */
 export const endedHere = "aborted";
+/** The outcome of attempts that were refused for the request itself: no failure of the provider either. */
+export const refusedRequest = "refused_request";
+
+const noFailures: ReadonlySet<string> = new Set(["", endedHere, refusedRequest]);
 
 const sumOf = (outcomes: readonly CountedOutcome[]): LastHour => ({
   calls_last_hour: outcomes.reduce((sum, { attempts }) => sum + attempts, 0),
   errors_last_hour: outcomes
-    .filter(({ outcome }) => outcome !== "" && outcome !== endedHere)
+    .filter(({ outcome }) => !noFailures.has(outcome))
     .map(({ outcome, attempts, lastMessage }) => ({
       code: outcome,
       count: attempts,

@@ -216,4 +216,33 @@ describe("a provider's errors of the last hour", () => {
       await upstream.close();
     }
   });
+
+  it("G1: leave out requests that were refused for the caller's mistake, in the list and in /metrics", async () => {
+    const upstream = await startRecorder(answering);
+    const gateway = await startAdminGateway({ config: config(upstream.url) });
+    try {
+      await gateway.credit("10");
+      upstream.answer(json({ error: { message: "top_p must be below 1" } }, 400));
+      expect((await chat(gateway, "acme/single")).status).toBe(400);
+      upstream.answer(json({ error: { message: "out of order" } }, 500));
+      expect((await chat(gateway, "acme/single")).status).toBe(502);
+      const { calls_last_hour: calls, errors_last_hour: errors } = must(
+        await gateway.admin("GET", "/providers/one"),
+      );
+      expect(errors).toEqual([
+        { code: "upstream_error", count: calls - 1, last_message: "out of order" },
+      ]);
+      const { data } = must(await gateway.admin("GET", "/requests?http_status=400"));
+      expect(data[0].attempts).toMatchObject([{ outcome: "upstream_rejected", fault: "caller" }]);
+      const metrics = await (await gateway.get("/metrics")).text();
+      const attempts = metrics.match(/^tollgate_attempts_total.*outcome="upstream.*$/gm);
+      expect(attempts?.toSorted()).toEqual([
+        `tollgate_attempts_total{provider="one",model="s",outcome="upstream_error"} ${calls - 1}`,
+        'tollgate_attempts_total{provider="one",model="s",outcome="upstream_rejected",fault="caller"} 1',
+      ]);
+    } finally {
+      await gateway.close();
+      await upstream.close();
+    }
+  });
 });

@@ -61,7 +61,7 @@ export const providerShape = Type.Object({
   ),
   errors_last_hour: Type.Optional(
     Type.Array(errorCount, {
-      description: `${admins}: failed attempts of all gateways, the most frequent first; without those that the gateway ended, such as for a client that left.`,
+      description: `${admins}: failed attempts of all gateways, the most frequent first; without those that the gateway ended, such as for a client that left, and without requests that were refused for the caller's mistake.`,
     }),
   ),
   health: orNull(

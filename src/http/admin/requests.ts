@@ -17,7 +17,7 @@ import { pageOfQuery, pageQuery, pageSchema, renderPage, strict, words } from ".
 const anything = (description: string) => Type.Unsafe<object>({ type: "object", description });
 
 const attempt = anything(
-  "One attempt at a provider: `provider`, `started_ms` and `duration_ms` (or `started_at` for tasks), `status`, `outcome`; for organization admins also `credential`, `upstream_model` and the upstream's own `message`.",
+  "One attempt at a provider: `provider`, `started_ms` and `duration_ms` (or `started_at` for tasks), `status`, `outcome`, and `fault: caller` if a call's request itself was refused; for organization admins also `credential`, `upstream_model` and the upstream's own `message`.",
 );
 
 const row = Type.Object({

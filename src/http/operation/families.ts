@@ -53,7 +53,7 @@ const callFamilies = () => ({
   }),
   attempts: counters({
     name: "tollgate_attempts_total",
-    help: "Attempts of calls at providers, by how they ended: ok, or the code of the failure.",
+    help: "Attempts of calls at providers, by how they ended: ok, or the code of the failure; fault caller: the request was refused.",
   }),
   attemptDuration: histograms(
     {

@@ -102,9 +102,10 @@ function callObserver(families: Families): Metrics["observe"] {
   }
 
   function countAttempts({ attempts }: Observed, example: Example | undefined): void {
-    for (const { provider, upstream_model: model, outcome, duration_ms } of attempts) {
-      const { total, duration } = getOrCreate(attempted, `${provider} ${outcome} ${model}`, () => ({
-        total: families.attempts.series({ provider, model, outcome }),
+    for (const { provider, upstream_model: model, outcome, fault, duration_ms } of attempts) {
+      const key = `${provider} ${outcome} ${fault ?? ""} ${model}`;
+      const { total, duration } = getOrCreate(attempted, key, () => ({
+        total: families.attempts.series({ provider, model, outcome, ...(fault && { fault }) }),
         duration: families.attemptDuration.series({ provider, model }),
       }));
       total.total += 1;
