@@ -222,7 +222,8 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   name allows nothing. \`unknown_models\` lists the first of these names. \`did_you_mean\` is the model of which it is an alias
   (\`is_alias\`), or whose id is similar. \`tollgate keys create\` and \`workspaces create\` print the same as notes.
 - Removing a member from a workspace disables their keys in it. \`POST .../members/{user_id}/restore\` reverts that
-  within ten minutes: role, caps, limits, and the keys that were disabled.
+  within ten minutes: role, caps, limits, and the keys that were disabled. An administrator may enable such a key later,
+  for example for a program that still uses it: then rotate it, because the removed person knows it. The member's caps no longer apply to it.
 
 ## Logs, usage and status
 
@@ -309,7 +310,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 ## Rights
 
 The table says how far a right reaches: **own** (what you made, or what is about you), **workspace** (everything in workspaces
-where you have the role), or **all**.
+where you have the role), or **all**. A person without any role, such as a removed member, keeps only their tokens and sessions.
 
 | right | organization admin | workspace admin | member |
 | --- | --- | --- | --- |

@@ -24,6 +24,10 @@ export interface Membership {
   readonly organizationId: string | null;
 }
 
+/** False for a user without a workspace, such as a removed member: nothing of the installation is for them. */
+export const hasRole = ({ organizationAdmin, memberships }: Actor): boolean =>
+  organizationAdmin || memberships.size > 0;
+
 export const adminTokenActor: Actor = {
   kind: "admin_token",
   userId: null,

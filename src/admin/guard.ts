@@ -4,8 +4,15 @@
  */
 import { GatewayError } from "../base/errors.ts";
 import { notFound, type Visibility } from "../tenancy/index.ts";
-import type { Actor } from "./actor.ts";
-import { reachesTo, verdict, type Action, type Relation, type Role } from "./rights.ts";
+import { hasRole, type Actor } from "./actor.ts";
+import {
+  reachesTo,
+  verdict,
+  type Action,
+  type Relation,
+  type Role,
+  type Verdict,
+} from "./rights.ts";
 
 /** The place of an object. Without any field, it belongs to the installation. */
 export interface Place {
@@ -53,16 +60,20 @@ function roleAndRelation(actor: Actor, place: Place): RoleAndRelation {
  * @throws GatewayError 403 `insufficient_permissions`; 404 `not_found`, if the actor may not even see the object
  */
 export function permit(actor: Actor, action: Action, place: Place, what: string): void {
-  const { role, relation } = roleAndRelation(actor, place);
-  const decided = verdict(action, role, relation);
+  const decided = decide(actor, action, place);
   if (decided === "missing") throw notFound(what);
   if (decided === "refused") throw insufficient(action);
 }
 
 /** True if the actor may do the action, for decisions that depend on it. */
 export function allows(actor: Actor, action: Action, place: Place): boolean {
+  return decide(actor, action, place) === "allowed";
+}
+
+function decide(actor: Actor, action: Action, place: Place): Verdict {
   const { role, relation } = roleAndRelation(actor, place);
-  return verdict(action, role, relation) === "allowed";
+  const decided = verdict(action, role, relation);
+  return decided === "allowed" && relation === "foreign" && !hasRole(actor) ? "refused" : decided;
 }
 
 export const insufficient = (action: string): GatewayError =>

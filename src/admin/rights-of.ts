@@ -2,7 +2,7 @@
  * Lists an actor's rights in advance, so that a page offers no button that would be refused. The same table decides again on each
  * request.
  */
-import type { Actor } from "./actor.ts";
+import { hasRole, type Actor } from "./actor.ts";
 import { reachesTo, rights, type Action, type Role } from "./rights.ts";
 
 /** The actions of an actor in one workspace. */
@@ -34,7 +34,7 @@ const reaching = (role: Role, to: "own" | "workspace" | "foreign"): Action[] =>
 /** Returns an actor's rights. An organization admin has them everywhere, so workspaces add nothing and are left out. */
 export function rightsOf(actor: Actor): ActorRights {
   const role: Role = actor.organizationAdmin ? "organization_admin" : "member";
-  const everywhere = reaching(role, "foreign");
+  const everywhere = hasRole(actor) ? reaching(role, "foreign") : [];
   const beyond = (list: readonly Action[], but: readonly Action[]): Action[] =>
     list.filter((action) => !but.includes(action));
   const memberships = actor.organizationAdmin ? [] : [...actor.memberships];

@@ -36,6 +36,7 @@ it("a change at the moment of the `ready` event is reported", async () => {
   const sight: Sight = {
     rows: { requests: nothingSeen, tasks: nothingSeen, deliveries: nothingSeen },
     notices: ["verification"],
+    providerStates: true,
   };
   const leave = hub.join({
     userId: "usr_1",

@@ -8,7 +8,11 @@ type Hub = ReturnType<typeof createEventHub>;
 type Sight = Parameters<Hub["join"]>[0]["sight"];
 
 const all = { everything: true, workspaceIds: [], ownWorkspaceIds: [], userId: null };
-const sight: Sight = { rows: { requests: all, tasks: all, deliveries: all }, notices: [] };
+const sight: Sight = {
+  rows: { requests: all, tasks: all, deliveries: all },
+  notices: [],
+  providerStates: true,
+};
 
 interface Written {
   readonly id: string;

@@ -232,3 +232,21 @@ it("a flood of sign-ins leaves threads for calls, and is refused with 503 beyond
   expect(new Set(statuses)).toEqual(new Set([401, 503]));
   expect(new Set(waits)).toEqual(new Set([expect.stringMatching(/^\d+$/)]));
 });
+
+it("a person without any role, such as a removed member, sees neither models nor providers", async () => {
+  const { gateway, home, ann } = world;
+  const left = await newMember(gateway, home.id, { email: "left@example.com", role: "member" });
+  const paths = ["/models", "/providers", "/providers/sandbox-one"] as const;
+  const statuses = () =>
+    Promise.all(paths.map(async (path) => (await left.call("GET", path)).status));
+  const found = async () => (await left.call("GET", "/search?q=sandbox")).json.models.length;
+  expect(await statuses()).toEqual([200, 200, 404]);
+  expect(await found()).toBeGreaterThan(0);
+  const gone = await ann.call("DELETE", `/workspaces/${home.id}/members/${left.userId}`);
+  expect(gone.status).toBe(200);
+  expect(await statuses()).toEqual([403, 403, 403]);
+  expect(await found()).toBe(0);
+  const { rights } = (await left.call("GET", "/me")).json;
+  expect([rights.everywhere, rights.workspaces]).toEqual([[], {}]);
+  expect(rights.own).toContain("token.create");
+});

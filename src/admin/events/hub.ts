@@ -40,10 +40,10 @@ export interface Sink {
 export interface ReaderScope {
   readonly rows: Readonly<Record<RowTopic, Visibility>>;
   readonly notices: readonly NoticeTopic[];
+  readonly providerStates: boolean;
 }
 
 export interface ReaderOptions {
-  /** The user who reads. */
   readonly userId: string;
   readonly topics: readonly Topic[];
   readonly filter: RowFilter;
@@ -57,7 +57,7 @@ export interface ReaderOptions {
 
 export interface EventHubOptions extends RowEventsOptions {
   readonly database: Queryable;
-  /** The state of the providers, as far as every user may know it. */
+  /** The state of the providers, as far as every member may know it. */
   readonly providers: () => object;
   readonly notices: NoticeSources;
   /** True once this process is stopping. */
@@ -252,7 +252,7 @@ class Hub implements EventHub {
     const data = this.#options.providers();
     const text = JSON.stringify(data);
     for (const reader of following) {
-      if (reader.providers === text) continue;
+      if (!reader.sight.providerStates || reader.providers === text) continue;
       reader.providers = text;
       this.#send(reader, [{ event: "state", data }]);
     }

@@ -49,6 +49,7 @@ const readerScopeOf = (actor: Actor): ReaderScope => ({
   notices: (Object.keys(noticeActions) as NoticeTopic[]).filter((topic) =>
     allows(actor, noticeActions[topic], {}),
   ),
+  providerStates: allows(actor, "provider.read", {}),
 });
 
 /** Requires a session. Tokens are for programs, which can read the lists; a stream lives as long as its session. */

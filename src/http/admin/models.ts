@@ -1,5 +1,5 @@
-/** The configured models, with their health. docs/management.md. Every signed-in user sees them, to choose from. */
-import { keyKind, readObject } from "../../admin/index.ts";
+/** The configured models, with their health. docs/management.md. Everyone with a role sees them, to choose from. */
+import { keyKind, permit, readObject } from "../../admin/index.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import type { Model } from "../../catalog/index.ts";
 import { getKey } from "../../tenancy/index.ts";
@@ -76,6 +76,7 @@ const models = route({
   answer: { name: "ConfiguredModels", schema: fullListSchema(modelShape) },
   errors: ["not_found"],
   async handle({ services, actor, query: asked }) {
+    permit(actor, "model.read", {}, "model");
     const viewContext = {
       catalog: services.catalog(),
       health: services.health,

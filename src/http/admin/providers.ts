@@ -42,6 +42,7 @@ const list = route({
     schema: fullListSchema(providerShape),
   },
   async handle(request) {
+    permit(request.actor, "provider.read", {}, "provider");
     const viewContext = await viewContextOf(request);
     const all = [...viewContext.catalog.providers.values()];
     const data = all.map((one) => renderProvider(one, viewContext));

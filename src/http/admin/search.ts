@@ -1,6 +1,6 @@
 /** The search of the console's palette: keys, members, workspaces and models by a part of their names. */
 import { Type } from "../../base/json-schema.ts";
-import { search, visibilityOf } from "../../admin/index.ts";
+import { allows, search, visibilityOf } from "../../admin/index.ts";
 import { route } from "./route.ts";
 import { strict } from "./schemas.ts";
 
@@ -53,7 +53,8 @@ const find = route({
     });
     const text = q.toLowerCase();
     const placeOf = (id: string): number => id.toLowerCase().indexOf(text);
-    const models = [...services.catalog().models.values()]
+    const all = allows(actor, "model.read", {}) ? services.catalog().models.values() : [];
+    const models = [...all]
       .filter(({ id }) => placeOf(id) !== -1)
       .toSorted((one, other) => placeOf(one.id) - placeOf(other.id))
       .slice(0, modelsMax)
