@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { LoadGuard } from "../base/load-guard.ts";
 import { labelText, type Joined, type MetricFamily } from "../base/metric-family.ts";
 import { filesDirectory, type WatchedFiles } from "../files/index.ts";
+import type { RequestLog } from "../request-log/index.ts";
 import type { Health } from "../routing/index.ts";
 import type { Database, Replica } from "../storage/index.ts";
 import type { Tracing } from "../tracing/index.ts";
@@ -102,6 +103,18 @@ export const overloadedCalls = ({ refused }: Pick<LoadGuard, "refused">): Metric
       type: "counter",
     },
     [[{}, refused]],
+  );
+
+/** The number of rows of the request log that were lost. */
+export const lostLogRows = ({ lost }: Pick<RequestLog, "lost">): MetricFamily =>
+  family(
+    {
+      name: "tollgate_request_log_rows_lost_total",
+      help: "Rows of the request log that could not be written. Their calls are charged.",
+      joined: "sum",
+      type: "counter",
+    },
+    [[{}, lost]],
   );
 
 const states = { closed: 0, due: 1, open: 2 } as const;

@@ -43,7 +43,7 @@ import { openFilesLimit, planDescriptors } from "./descriptors.ts";
 import { publicAddressProblem, type Environment } from "./environment.ts";
 import type { Closers } from "./closers.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
-import { overloadedCalls } from "./gauges.ts";
+import { lostLogRows, overloadedCalls } from "./gauges.ts";
 import { openHealth } from "./health-peers.ts";
 import { createOwnTls } from "./own-tls.ts";
 import { openTelemetry } from "./telemetry.ts";
@@ -101,6 +101,7 @@ export async function openResources(options: GatewayOptions, closers: Closers) {
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
   config.useConnections(pools);
   const logs = openLogs(options, { ...share, catalog, database, secrets }, closers);
+  watching.metrics.add(() => Promise.resolve([lostLogRows(logs.requestLog)]));
   const authenticator = closers.keep(
     createAuthenticator({ database, secrets, clock: sharedClock, log }),
   );

@@ -1,6 +1,7 @@
 /** The request log's writer: every row arrives once, and no input makes the writer fail. */
 import { expect, it } from "vitest";
 import type { Database } from "../../src/storage/index.ts";
+import { eventually } from "../support/patience.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { createRequestLog, type RequestRow } from "../../src/request-log/index.ts";
 
@@ -96,6 +97,35 @@ describeDatabase("the writer of the request log", (open) => {
       { id: "odd", model: "a\ufffdb\ufffdc", notes: ["\ufffd \\u0000"] },
     ]);
     expect(errors).toMatchObject([{ rows: 1 }]);
+  });
+
+  it("waits for a database that is away for a second, and counts the rows that it cannot write", async () => {
+    const database = await open();
+    let failures = 5;
+    const failing: Database = {
+      ...database,
+      query: async (sql, params, options) => {
+        if (sql.includes("insert into requests ") && failures-- > 0)
+          throw Object.assign(new Error("the server starts"), { code: "57P03" });
+        return database.query(sql, params, options);
+      },
+    };
+    const errors: object[] = [];
+    const requestLog = createRequestLog(
+      failing,
+      { ...silentLog, error: (fields) => errors.push(fields) },
+      0,
+    );
+    requestLog.add(row("patient"));
+    await eventually(async () => {
+      const rows = await database.query("select 1 from request_log where id = 'patient'", []);
+      return rows.length === 1;
+    }, "the row");
+    expect([requestLog.lost, errors]).toEqual([0, []]);
+    requestLog.add({ ...row("bad"), httpStatus: 1e12 });
+    requestLog.add(row("after"));
+    await requestLog.flush();
+    expect(requestLog.lost).toBe(1);
   });
 
   it("T67: logs a call without cost whose charge was lost in a failover between the charge and the row", async () => {
