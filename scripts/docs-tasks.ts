@@ -191,6 +191,8 @@ vendor no longer knows it: after ${defaultTiming.missesMin} polls in a row and $
   the vendor gives then. This includes 403 and 404, because a CDN may not have the file yet, or a signed address may have expired. It
   also includes a page (HTML, JSON, text) in place of the file, and a picture that is cut off in its header. Any other file that is no
   picture, or no video of a known type, fails the task, unbilled.
+- A synchronous image call waits up to 5 minutes for a picture that its vendor gives by address, and 30 seconds while the address answers
+  403 or 404.
 - The task itself stays readable. Its files are kept for seven days (\`storage.retention_days\`).
 
 **Storage failures**

@@ -34,8 +34,12 @@ const resultBytesMax = 128 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
 const pauseMsMax = 5_000;
-/** The picture is made and billed, but its URL may not work yet, or its server may be down for a moment. */
-const mayPass = (error: unknown) => error instanceof DownloadError && error.retryable;
+/** A picture that its server lacks for longer is not coming: its caller waits, and nobody gives another address. */
+const missingMsMax = 30_000;
+
+/** True if the picture may be fetched after this failure: its URL may not work yet, or its server may be down for a moment. */
+export const mayFetchAgain = (error: unknown, triedMs: number): boolean =>
+  error instanceof DownloadError && error.retryable && (triedMs < missingMsMax || !error.isMissing);
 
 interface Wanted {
   readonly result: MediaResult;
@@ -51,6 +55,8 @@ export async function fetchPicture(
 ): Promise<Picture> {
   if (result.from === "base64") return pictureOf(result.base64);
   const { services, stopped: signal } = context;
+  const beganMs = performance.now();
+  const mayPass = (error: unknown) => mayFetchAgain(error, performance.now() - beganMs);
   const again = { forMs: heldMs(context, provider), mayPass, pauseMsMax, signal };
   const request = {
     url: result.url,

@@ -58,16 +58,20 @@ export class DownloadError extends Error {
   readonly failure: DownloadFailure;
   /** True if a retry may succeed. */
   readonly retryable: boolean;
+  /** True if the server says that the file is not there, or not for us: it may come within seconds, or never. */
+  readonly isMissing: boolean;
 
   constructor(failure: DownloadFailure, message: string, extra: DownloadErrorExtra = {}) {
     super(message, { cause: extra.cause });
     this.failure = failure;
     this.retryable = extra.retryable ?? ["connect", "timeout", "cut"].includes(failure);
+    this.isMissing = extra.isMissing ?? false;
   }
 }
 
 interface DownloadErrorExtra {
   readonly retryable?: boolean;
+  readonly isMissing?: boolean;
   readonly cause?: unknown;
 }
 
@@ -214,6 +218,7 @@ function checkHead({ statusCode, headers }: Dispatcher.ResponseData, bytesMax: n
   if (statusCode !== 200)
     throw new DownloadError("status", `the file's server answered ${statusCode}`, {
       retryable: statusCode >= 500 || mayBeHereLater.has(statusCode),
+      isMissing: statusCode === 403 || statusCode === 404,
     });
   const length = headers["content-length"];
   if (Number(length) > bytesMax) throw tooLarge(bytesMax);

@@ -1,6 +1,8 @@
 // Pictures that a vendor gives by address, while the address fails for a while: the memory that the call holds, and the end of the
 // call when its gateway stops.
 import { afterEach, expect, it } from "vitest";
+import { mayFetchAgain } from "../../src/calls/image-pictures.ts";
+import { download, DownloadError } from "../../src/upstream/index.ts";
 import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
 import { padded, picture } from "./support.ts";
@@ -73,4 +75,35 @@ it("STORE-01: a picture is fetched again if a page comes in its place with 200",
   });
   expect((await vendors.bench.generate({ model: generating })).status).toBe(200);
   expect(fetched).toBe(3);
+});
+
+it("STORE-01: a picture that its server does not have is waited for 30 seconds, and a server in trouble for longer", async () => {
+  vendors = await startVendors();
+  let status = 404;
+  vendors.answer((_request, response) => void response.writeHead(status).end());
+  const failed = async (): Promise<unknown> => {
+    const url = `${vendors.first.url}/made.png`;
+    const limits = {
+      bytesMax: 100,
+      idleMs: 5_000,
+      totalMs: 5_000,
+      allowPrivate: true,
+      providerUrl: undefined,
+    };
+    return download({ url, kind: "image", ...limits }, () => Promise.resolve()).catch(
+      (error: unknown) => error,
+    );
+  };
+  const again: unknown[] = [];
+  for (status of [403, 404, 410, 503]) {
+    const error = await failed();
+    expect(error).toBeInstanceOf(DownloadError);
+    again.push([status, mayFetchAgain(error, 29_000), mayFetchAgain(error, 31_000)]);
+  }
+  expect(again).toEqual([
+    [403, true, false],
+    [404, true, false],
+    [410, false, false],
+    [503, true, true],
+  ]);
 });
