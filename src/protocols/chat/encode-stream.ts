@@ -56,6 +56,8 @@ interface StreamState {
   readonly offsets: Map<BlockId, number>;
   /** The citations so far. They are sent together before the end, as OpenAI does: its SDK keeps only the last delta's list. */
   readonly annotations: JsonObject[];
+  /** The pictures so far; sent like the citations. */
+  readonly images: JsonObject[];
   /** True once any reasoning was sent, and true if the open block has sent some. */
   hasReasoning: boolean;
   isReasoning: boolean;
@@ -83,6 +85,7 @@ export function encodeStream(context: AnswerContext): Transducer<CanonicalEvent,
     length: 0,
     offsets: new Map(),
     annotations: [],
+    images: [],
     hasReasoning: false,
     isReasoning: false,
     ended: false,
@@ -99,7 +102,8 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
     case "refusal_delta":
       return [delta(state, { refusal: event.text })];
     case "media":
-      return encodeMedia(event.part).map((image) => delta(state, { images: [image] }));
+      state.images.push(...encodeMedia(event.part));
+      return [];
     case "usage":
       state.usage = event.usage;
       return [];
@@ -143,8 +147,11 @@ function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent[
   return [];
 }
 
-const citations = (state: StreamState): SseEvent[] =>
-  state.annotations.length > 0 ? [delta(state, { annotations: state.annotations })] : [];
+/** The lists that wait for the end. */
+const lists = (state: StreamState): SseEvent[] => [
+  ...(state.images.length > 0 ? [delta(state, { images: state.images })] : []),
+  ...(state.annotations.length > 0 ? [delta(state, { annotations: state.annotations })] : []),
+];
 
 /** A separate message becomes a separate paragraph, as in a whole answer. */
 function addText(state: StreamState, block: BlockId, text: string): SseEvent[] {
@@ -228,7 +235,7 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
     finish_reason: reason,
     ...member("stop_reason", stopReason),
   };
-  const frames = [...citations(state), chunk(state, [last])];
+  const frames = [...lists(state), chunk(state, [last])];
   if (state.wantsUsage && state.usage) frames.push(chunk(state, [], writeUsage(state.usage)));
   return [...frames, { data: "[DONE]" }];
 }
@@ -236,7 +243,7 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
 function breakOff(state: StreamState, error: WireError): SseEvent[] {
   state.ended = true;
   const broken = { data: JSON.stringify(errorChunk(state.fields, streamError(error))) };
-  return [...citations(state), broken];
+  return [...lists(state), broken];
 }
 
 function endStream(state: StreamState, why: EndReason): SseEvent[] {

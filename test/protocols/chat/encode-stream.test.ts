@@ -114,6 +114,40 @@ describe("the writer of chat streams", () => {
     expect(deltas.indexOf(lists[0]!)).toBe(deltas.length - 2);
   });
 
+  it("writes all pictures in one delta before the end, because OpenAI's SDK keeps only the last list", () => {
+    const show = (data: string): CanonicalEvent => ({
+      type: "media",
+      part: {
+        type: "media",
+        media: "image",
+        source: { kind: "base64", data, mediaType: "image/png" },
+      },
+    });
+    const shown: CanonicalEvent[] = [
+      ...blocks.slice(0, 3),
+      show("QQ=="),
+      show("Qg=="),
+      ...blocks.slice(3, -2),
+      { type: "finish", finish: { reason: "stop" } },
+    ];
+    const frames = dataOf(encodeEvents(chatCodec, shown, contextFor({})));
+    const lists = frames.flatMap((frame) =>
+      typeof frame === "string"
+        ? []
+        : (frame["choices"] as { delta: JsonObject }[]).flatMap(
+            ({ delta }) => delta["images"] ?? [],
+          ),
+    );
+    const pictures = frames.filter((frame) => JSON.stringify(frame).includes('"images"'));
+    expect([pictures.length, frames.indexOf(pictures[0]!)]).toEqual([1, frames.length - 3]);
+    expect(lists).toEqual(
+      ["QQ==", "Qg=="].map((data) => ({
+        type: "image_url",
+        image_url: { url: `data:image/png;base64,${data}` },
+      })),
+    );
+  });
+
   it("T16: ends a broken stream with an error chunk and no end marker", () => {
     const broken: CanonicalEvent[] = [...blocks.slice(0, 3), { type: "error", message: "gone" }];
     for (const frames of [
