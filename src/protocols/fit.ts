@@ -29,7 +29,7 @@ import { fitIds } from "./fit-ids.ts";
 import { fitReasoning } from "./fit-reasoning.ts";
 import { capOutputTokens, fitValues } from "./fit-values.ts";
 import type { DroppableField } from "./limits.ts";
-import { refusalOf } from "./loss-refusal.ts";
+import { protocolTitles, refusalOf } from "./loss-refusal.ts";
 import { lossOf } from "./losses.ts";
 import { isEmptyList } from "./read.ts";
 
@@ -67,7 +67,7 @@ function dropNativeFields({ protocol, native }: CanonicalRequest): Note[] {
     const loss = lossOf(protocol, field);
     if (loss.class === "refused") throw refusalOf(protocol, field, loss);
   }
-  const detail = "only its own protocol knows it, dropped in conversion";
+  const detail = `the provider's protocol has no such field, dropped in conversion; a provider that speaks ${protocolTitles[protocol]} gets it`;
   return groupByPath(unsupportedFields.map(({ param }) => param)).map((param) => ({
     param,
     kind: "dropped",

@@ -23,12 +23,13 @@ export function refusalOf(
   const field = kind === undefined ? param : `${param} (${kind})`;
   return new GatewayError(
     code,
-    `${field} cannot be converted for this model's provider: ${what}. ${remedy}, or choose a model whose provider speaks ${titles[protocol]}.`,
+    `${field} cannot be converted for this model's provider: ${what}. ${remedy}, or choose a model whose provider speaks ${protocolTitles[protocol]}.`,
     { param },
   );
 }
 
-const titles: Readonly<Record<ProtocolName, string>> = {
+/** Names of the protocols in a sentence. */
+export const protocolTitles: Readonly<Record<ProtocolName, string>> = {
   chat: "chat completions",
   responses: "the responses protocol",
   messages: "the messages protocol",

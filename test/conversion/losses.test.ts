@@ -42,6 +42,13 @@ it("TXT-14 TXT-15: a lost member of several items is reported once", () => {
   expect(headerFor([turns[0]!])).toBe("input[0].turn_metadata, tools[0], tools[1]");
 });
 
+it("TXT-14: the note of a dropped field says who would get it", () => {
+  const { notes } = convert("chat", "messages", { logit_bias: { 5: 1 } });
+  const detail =
+    "the provider's protocol has no such field, dropped in conversion; a provider that speaks chat completions gets it";
+  expect(notes).toContainEqual({ param: "logit_bias", kind: "dropped", detail });
+});
+
 describe("each row of the table of losses", () => {
   it.each(rowsOf("dropped"))("T33: %s %s is dropped and reported", (from, place, targets) => {
     const [path] = place.split(":");
