@@ -11,6 +11,8 @@ export interface ImageHeader {
   readonly height: number;
   /** True if the format's header says that pixels can be transparent. */
   readonly hasAlpha: boolean;
+  /** Present if its Exif data says that it is shown turned by a quarter, so with width and height swapped. */
+  readonly isTurned?: true;
 }
 
 /** `incomplete`: more bytes are needed. `invalid`: no PNG, JPEG or WebP, or a broken one. */
@@ -25,7 +27,7 @@ export const readImageHeader = (bytes: Buffer): HeaderReading =>
   new ImageHeaderReader().push(bytes);
 
 /** The properties of a generated picture. Transparency is not included: it may stand far behind. */
-export type ProducedPicture = Omit<ImageHeader, "hasAlpha">;
+export type ProducedPicture = Omit<ImageHeader, "hasAlpha" | "isTurned">;
 
 /** Enough for the header of nearly every file. */
 const headCharacters = 65_536;
@@ -177,8 +179,29 @@ const standsAlone = (marker: number): boolean =>
 const endsHeader = (marker: number): boolean =>
   marker === 0xda || marker === 0xd9 || marker === 0x00;
 
+const exifMarker = 0xe1;
+/** The first tags of the Exif data: the orientation is among them. */
+const exifBytesMax = 1_024;
+const orientationTag = 0x0112;
+
+/** True if a segment is Exif data with an orientation of a quarter turn: 5 to 8. Anything unexpected is none. */
+function isTurned(segment: Buffer): boolean {
+  const tiff = segment.subarray(6);
+  if (segment.toString("latin1", 0, 6) !== "Exif\0\0" || tiff.length < 10) return false;
+  const isLittle = tiff.toString("latin1", 0, 2) === "II";
+  const number = (at: number): number => (isLittle ? tiff.readUInt16LE(at) : tiff.readUInt16BE(at));
+  const first = isLittle ? tiff.readUInt32LE(4) : tiff.readUInt32BE(4);
+  if (first + 2 > tiff.length) return false;
+  const tags = Math.min(number(first), Math.floor((tiff.length - first - 2) / 12));
+  for (let at = first + 2; at < first + 2 + tags * 12; at += 12) {
+    if (number(at) === orientationTag) return number(at + 8) >= 5 && number(at + 8) <= 8;
+  }
+  return false;
+}
+
 /** ITU-T T.81: segments with their lengths up to the frame header, and only fill bytes between them. */
 function* parseJpeg(): Parser {
+  let turned: { readonly isTurned?: true } = {};
   // The first byte of a marker has been read.
   for (let parts = 0; parts < partsMax; parts += 1) {
     const marker = (yield { take: 1 })[0]!;
@@ -190,9 +213,11 @@ function* parseJpeg(): Parser {
       if (isFrame(marker)) {
         const frame = yield { take: 5 };
         const [height, width] = [frame.readUInt16BE(1), frame.readUInt16BE(3)];
-        return sized({ mediaType: "image/jpeg", width, height, hasAlpha: false });
+        return sized({ mediaType: "image/jpeg", width, height, hasAlpha: false, ...turned });
       }
-      yield { skip: length - 2 };
+      const read = marker === exifMarker ? Math.min(length - 2, exifBytesMax) : 0;
+      if (read > 0 && isTurned(yield { take: read })) turned = { isTurned: true };
+      yield { skip: length - 2 - read };
     }
     if ((yield { take: 1 })[0] !== 0xff) return "invalid";
   }

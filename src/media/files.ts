@@ -90,13 +90,20 @@ function checkImages(files: FileLimits, { images, form }: MediaInput): void {
   }
 }
 
+/** True if the mask has the size of the picture. A photo may be stored on its side: masks are drawn on it as it is shown. */
+function fits(mask: Upload, { width, height, isTurned }: Upload): boolean {
+  const hasSize = (wide: number, high: number) => mask.width === wide && mask.height === high;
+  return hasSize(width, height) || (isTurned === true && hasSize(height, width));
+}
+
 /** The mask applies to the first image only (EDIT2-06 to EDIT2-09, LIM-05). */
 function checkedMask(mask: Upload, first: Upload): Upload {
   if (mask.mediaType !== "image/png") refuse("mask", "invalid_image_file", "must be a PNG");
   if (!mask.hasAlpha) refuse("mask", "invalid_image_file", "must have an alpha channel");
   if (mask.bytes >= maskBytesBelow) refuse("mask", "image_too_large", "must be smaller than 4 MB");
-  if (mask.width !== first.width || mask.height !== first.height) {
-    const why = `must have the size of the first image, ${first.width}x${first.height}`;
+  if (!fits(mask, first)) {
+    const shown = first.isTurned ? `, shown as ${first.height}x${first.width}` : "";
+    const why = `must have the size of the first image, ${first.width}x${first.height}${shown}`;
     refuse("mask", "invalid_image_file", why);
   }
   return mask;

@@ -85,6 +85,21 @@ describe("the header of a picture", () => {
     });
   });
 
+  it.each([1, 3, 5, 6, 8])(
+    "says whether a photo of orientation %s is shown turned",
+    async (orientation) => {
+      const file = await noise(33, 17).jpeg().withMetadata({ orientation }).toBuffer();
+      expect((await sharp(file).metadata()).orientation).toBe(orientation);
+      const header = { mediaType: "image/jpeg", width: 33, height: 17, hasAlpha: false };
+      expect(readImageHeader(file)).toEqual(
+        orientation < 5 ? header : { ...header, isTurned: true },
+      );
+      const bytes = new ImageHeaderReader();
+      const readings = Array.from(file, (byte) => bytes.push(Buffer.of(byte)));
+      expect(readings.at(-1)).toEqual(readImageHeader(file));
+    },
+  );
+
   it.each(files)("is never read wrongly from the first bytes of %s", async (_name, make) => {
     const file = await make();
     const step = Math.max(1, Math.floor(file.length / 500));

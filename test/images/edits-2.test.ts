@@ -92,6 +92,16 @@ describe("a mask", () => {
       expect(await refused({}, { image, mask: wrong })).toBe(`${code} mask`);
   });
 
+  it("EDIT2-07: drawn on a photo as it is shown goes to the vendor, which decides how it reads the photo", async () => {
+    const photo = await sharp(image).jpeg().withMetadata({ orientation: 6 }).toBuffer();
+    const upright = await maskOf(48, 64);
+    expect((await run({}, { image: photo, mask: await maskOf() })).answer.size).toBe("64x48");
+    // The sandbox reads the size as stored, and refuses it.
+    await expect(run({}, { image: photo, mask: upright })).rejects.toThrow("invalid_mask_image");
+    const plain = await sharp(image).jpeg().toBuffer();
+    expect(await refused({}, { image: plain, mask: upright })).toBe("invalid_image_file mask");
+  });
+
   it("EDIT2-09: applies to the first of several images", async () => {
     const other = await picture("png", { width: 80, height: 80 });
     const { answer } = await run({}, { "image[]": [image, other], mask: await maskOf() });
