@@ -171,4 +171,36 @@ describe("impossible counts of a vendor", () => {
     // Nor does an earlier frame hold such a count.
     expect(many.text).not.toMatch(/":(?:-5|5\.5|"[78]"|1000000000000000000|1e\+18)[,}]/);
   });
+
+  const parts = [
+    ["chat", "prompt_tokens_details", "completion_tokens_details"],
+    ["responses", "input_tokens_details", "output_tokens_details"],
+  ] as const;
+  it.each(parts.flatMap((names) => [[...names, -5, 1.5] as const, [...names, 900, 900] as const]))(
+    "T51: %s tells the billed parts: %s, %s of %s and %s",
+    async (...given) => {
+      const [protocol, input, output, cached, reasoning] = given;
+      const { usage, sides, whole, stream, read } = wires[protocol];
+      const told = {
+        [sides[0]]: 20,
+        [sides[1]]: 10,
+        [input]: { cached_tokens: cached },
+        [output]: { reasoning_tokens: reasoning },
+      };
+      const expected = (row: Body) => {
+        const { cacheReadTokens, reasoningTokens } = row["usage"] as Body;
+        return {
+          [input]: { cached_tokens: cacheReadTokens ?? 0 },
+          [output]: { reasoning_tokens: reasoningTokens ?? 0 },
+        };
+      };
+      bench.upstream.answer(json(whole(told)));
+      const one = await ask(protocol, false);
+      expect((JSON.parse(one.text) as Body)[usage]).toMatchObject(expected(one.row));
+      const frames = stream(told).map((frame) => `data: ${JSON.stringify(frame)}\n\n`);
+      bench.upstream.answer(sse(frames.join("")));
+      const many = await ask(protocol, true);
+      expect(read(framesIn(many.text))).toMatchObject(expected(many.row));
+    },
+  );
 });

@@ -126,15 +126,18 @@ const partNames = {
   completion_tokens_details: "reasoning_tokens",
 } as const;
 
-/** Returns a details member of `usage` with a count that the vendor reports elsewhere; undefined if it has the count, or the count is 0. */
+/**
+ * Returns a details member of `usage` with the billed count, if the vendor reports it elsewhere, or one that cannot be true (T51); undefined
+ * if it has the count, or the count is 0 and not reported.
+ */
 function partOf(
   usage: JsonObject,
   key: keyof typeof partNames,
   count: number,
 ): JsonObject | undefined {
-  if (count === 0) return undefined;
   const known = objectOf(usage[key]) as JsonObject;
   const name = partNames[key];
+  if (count === 0 && (known[name] ?? null) === null) return undefined;
   return known[name] === count ? undefined : { [key]: { ...known, [name]: count } };
 }
 

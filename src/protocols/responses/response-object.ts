@@ -59,6 +59,11 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
   return response;
 }
 
+/** Sets the count in the details of a side as billed, if the vendor reports another: more than the side, or none that can be true (T51). */
+function correct(details: Json | undefined, name: string, count: number): void {
+  if (isObject(details) && (details[name] ?? null) !== null) details[name] = count;
+}
+
 /** Sets both sides as billed, and the total as their sum (RESP-53); some vendors omit the total or count differently. */
 function completeTotal(wireUsage: Json | undefined): void {
   const usage = readUsage(wireUsage);
@@ -69,6 +74,10 @@ function completeTotal(wireUsage: Json | undefined): void {
     output_tokens: output,
     total_tokens: input + output,
   });
+  const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } =
+    wireUsage as JsonObject;
+  correct(inputDetails, "cached_tokens", usage.cacheReadTokens);
+  correct(outputDetails, "reasoning_tokens", usage.reasoningTokens);
 }
 
 /** `encrypted_content` is a string or absent. */
