@@ -5,7 +5,7 @@ import { unreadFiles } from "./config-file.ts";
 import { readEnvironment, parsePort, parseWorkers, type Environment } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
 import { misspeltVariables } from "./misspelt-variables.ts";
-import { ignoreDebuggerSignal, listenForHangUps, sameSignalMs } from "./signals.ts";
+import { ignoreUserSignals, listenForHangUps, sameSignalMs } from "./signals.ts";
 import { workersWanted } from "./workers/count.ts";
 
 export interface ServeOptions {
@@ -18,7 +18,7 @@ export interface ServeOptions {
 /** Runs the gateway until SIGINT or SIGTERM. A second signal at least half a second later stops it at once. */
 export async function serve(options: ServeOptions): Promise<void> {
   const startedMs = performance.now();
-  ignoreDebuggerSignal();
+  ignoreUserSignals();
   const environment = environmentWith(options);
   const log = createLog();
   for (const line of [...misspeltVariables(process.env), ...unreadFiles(environment)])

@@ -28,12 +28,15 @@ function hasTerminal(): boolean {
 }
 
 /**
- * Ignores SIGUSR1, at which Node would open a debugger: a port without a password, where any user of the machine can run code in the
- * gateway. Rotation scripts written for nginx send it.
+ * Ignores SIGUSR1 and SIGUSR2, which scripts written for other servers send: nginx opens its logs again at the first, and runs a new
+ * program at the second. At SIGUSR1 Node would open a debugger: a port without a password, where any user of the machine can run code in
+ * the gateway. SIGUSR2 would end the gateway at once.
  */
-export function ignoreDebuggerSignal(): void {
-  process.off("SIGUSR1", ignore);
-  process.on("SIGUSR1", ignore);
+export function ignoreUserSignals(): void {
+  for (const signal of ["SIGUSR1", "SIGUSR2"] as const) {
+    process.off(signal, ignore);
+    process.on(signal, ignore);
+  }
 }
 
 const ignore = (): void => undefined;

@@ -97,6 +97,12 @@ it("SIGUSR1 opens no debugger, through which other users of the machine could ru
   expect(gateway.printed()).not.toContain("Debugger");
 });
 
+it("SIGUSR2, at which other servers start a new program, does not end the gateway", async () => {
+  gateway.child.kill("SIGUSR2");
+  await hangUp();
+  expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");
+});
+
 describe("SIGHUP to one process", () => {
   it("reloads the keys of providers from their files, for the configuration and for the environment", async () => {
     expect(await chat(gateway.url, key, "acme/one")).toBe("200 ok");

@@ -4,13 +4,13 @@ import { explain } from "../explain.ts";
 import { readEnvironment } from "../environment.ts";
 import { startGateway } from "../gateway.ts";
 import { proxyFetches } from "../proxies.ts";
-import { ignoreDebuggerSignal } from "../signals.ts";
+import { ignoreUserSignals } from "../signals.ts";
 import { createLink, type Channel } from "./link.ts";
 import { workerVariable, type ToSupervisor, type ToWorker, type WorkerStart } from "./messages.ts";
 
 /** A terminal or service manager sends signals to the whole process group. The worker ignores them; the supervisor handles them. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => undefined);
-ignoreDebuggerSignal();
+ignoreUserSignals();
 // A worker must not outlive its supervisor, however the supervisor ended.
 process.on("disconnect", () => process.exit(1));
 
