@@ -13,7 +13,7 @@ import { adviceOnFiles, sweepFiles, type FileStore } from "../files/index.ts";
 import { sweepRates } from "../rates/index.ts";
 import { sweepBodies } from "../request-log/index.ts";
 import { keepParts, retentionStep } from "../retention/index.ts";
-import { isTransient, makeIndexes } from "../storage/index.ts";
+import { isAway, makeIndexes } from "../storage/index.ts";
 import { agentsThrough } from "../upstream/index.ts";
 import { foldUsage } from "../usage/index.ts";
 import { createCertificateWatch } from "./certificate-watch.ts";
@@ -144,7 +144,7 @@ function retention(resources: Resources, everyMs = minuteMs): Sweep {
         // Step by step, each in its own transaction, so that other work can run in between.
         while (shouldContinue() && (await retentionStep(database, wanted)) > 0);
       } catch (error) {
-        if (!isTransient(error)) throw error;
+        if (!isAway(error)) throw error;
         // A reader of the whole table, such as a backup, can block changes of parts for a while.
         log.debug({ err: error }, "the tables are kept in bounds later");
       }

@@ -13,6 +13,8 @@ const pooled =
   "a pooler needs a session for each connection, 11 for each process (default_pool_size)";
 const behindPooler = "see the server behind the pooler, and the pooler's log";
 const slow = "see what the server waits for: its load, its disk, locks, the network";
+const elsewhere =
+  "see whether DATABASE_URL leads to the gateway's database, and whether the search_path of the user or database was changed";
 const restarting = "wait: the server stops or starts; its own log says why";
 /** Fixes, by the error code of the system or of PostgreSQL. */
 const fixes: Readonly<Record<string, string>> = {
@@ -37,6 +39,11 @@ const fixes: Readonly<Record<string, string>> = {
   "28P01": "check user and password; special characters in them are written as %40 and so on",
   "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=verify-full",
   "3D000": "make the database first, by CREATE DATABASE",
+  "42501":
+    "make the user of DATABASE_URL the owner of the tables again, or give it its rights back (GRANT)",
+  "42P01": elsewhere,
+  "42883": elsewhere,
+  "3F000": elsewhere,
   "53100": "free its disk: it is full",
   "53300": "raise the server's max_connections, or the CONNECTION LIMIT of user and database",
   "40P01": slow,

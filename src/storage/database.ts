@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { Queryable } from "./queryable.ts";
 import type { Signals } from "./signals.ts";
-import { isReadOnly } from "./transient.ts";
+import { isKeptFromTables, isReadOnly } from "./transient.ts";
 
 /** The mode of a transaction, if not the default (read committed, read and write). */
 export interface TransactionOptions {
@@ -86,8 +86,8 @@ export function createDatabase(parts: DatabaseParts): Database {
       return value;
     } catch (error) {
       await client.query("rollback").catch(() => (broken = true));
-      // After a failover by host name, this connection would lead to the old server for ever.
-      broken ||= isReadOnly(error);
+      // After a failover by host name, this connection would lead to the old server for ever. Role and search_path stay a session's own too.
+      broken ||= isReadOnly(error) || isKeptFromTables(error);
       throw error;
     } finally {
       clearTimeout(watch);

@@ -62,4 +62,4 @@ export { readsOf, type Reads } from "./reads.ts";
 export { compareReplica, openReplica, type Replica } from "./replica/index.ts";
 export { trustMs, type Signals } from "./signals.ts";
 export { databaseState, type DatabaseState } from "./state.ts";
-export { codeOf, isLockTimeout, isTransient } from "./transient.ts";
+export { codeOf, isAway, isLockTimeout, isMissing, isTransient } from "./transient.ts";

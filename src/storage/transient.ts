@@ -10,13 +10,25 @@ const serverCodes = /^(?:08...|53...|57P0[1-5]|57014|58030|25006|25P0[34]|40001|
 /** The server refuses the login for now: the password or role was changed, or the database is being replaced. */
 const doorCodes = /^(?:28000|28P01|3D000)$/;
 
+/** The role has no right to a table for now: a grant, an owner or the role itself was changed. */
+const rightsCodes = /^42501$/;
+/** Tables or functions are missing for now: the search_path was changed, a dump is being restored, or the name leads to another server. */
+const missingCodes = /^(?:42P01|42883|3F000)$/;
+
 /** Failures of the network to the server, and of its certificate. */
 const networkCodes =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTCONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN)$/;
 const certificateCodes =
   /^(?:CERT_[A-Z_]+|ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET_ISSUER_CERT|GET_ISSUER_CERT_LOCALLY|VERIFY_LEAF_SIGNATURE))$/;
 
-const transientCodes = [serverCodes, doorCodes, networkCodes, certificateCodes];
+const transientCodes = [
+  serverCodes,
+  doorCodes,
+  rightsCodes,
+  missingCodes,
+  networkCodes,
+  certificateCodes,
+];
 const transientMessages =
   /Connection terminated|timeout exceeded when trying to connect|not queryable|Query read timeout|Client was closed|starting up|shutting down/;
 
@@ -29,6 +41,18 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === "55P
 
 /** True if the server is read-only: another server may have taken its place and its name. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
+
+const hasCode = (error: unknown, codes: RegExp): boolean => codes.test(String(codeOf(error)));
+
+/** True if the statement found no such table or function. */
+export const isMissing = (error: unknown): boolean => hasCode(error, missingCodes);
+
+/** True if this session does not reach the tables, for lack of rights or by its search_path. Another session may. */
+export const isKeptFromTables = (error: unknown): boolean =>
+  isMissing(error) || hasCode(error, rightsCodes);
+
+/** True if the server is away. False also for a server that answers, and keeps this session from something. */
+export const isAway = (error: unknown): boolean => isTransient(error) && !isKeptFromTables(error);
 
 /**
  * True if the same statement may succeed later: the connection failed, or the server is restarting.

@@ -17,6 +17,11 @@ it("a server that stops during a start is explained in one line", async () => {
   );
 });
 
+it("a role that lost its rights is explained in one line", async () => {
+  const { text } = await explain(coded("42501"));
+  expect(text).toMatch(/^the database cannot be used: 42501; .*GRANT/);
+});
+
 it.each([
   [new Error("something of ours"), undefined],
   [coded("42P01"), undefined],

@@ -1,6 +1,6 @@
 /**
  * A database server that answers but refuses. It is read-only (a standby under the primary's name, a provider that protects a
- * full disk), or the role may no longer log in. Calls get `database_unavailable`, and answers of providers are charged when it is
+ * full disk), or the role may no longer log in, or no longer reaches the tables. Calls get `database_unavailable`, and answers of providers are charged when it is
  * over.
  */
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
@@ -23,6 +23,7 @@ import { startRecorder, type Recorder } from "../support/recorder.ts";
 const usage = usageOf(100, 40);
 const costNano = 100n * 3_000n + 40n * 15_000n;
 const role = "refused_now_and_then";
+const powerless = "without_rights";
 
 let operator: Database;
 let url: string;
@@ -34,8 +35,8 @@ const keep = (_fields: object, message: string): void => void logged.push(messag
 beforeAll(async () => {
   const postgres = await sharedPostgres();
   operator = await openDatabase({ url: postgres.url, log: silentLog });
-  await operator.query(`drop role if exists ${role}`);
-  await operator.query(`create role ${role} login superuser`);
+  await operator.query(`drop role if exists ${role}, ${powerless}`);
+  await operator.query(`create role ${role} login superuser; create role ${powerless}`);
   url = (await postgres.createDatabase()).replace("postgres@", `${role}@`);
   up = await startRecorder(() => undefined);
   const gateway = await startTestGateway({
@@ -71,6 +72,8 @@ const readiness = (status: number): Promise<unknown> =>
 it.each([
   ["read-only", "set default_transaction_read_only = on", "reset default_transaction_read_only"],
   ["closed to the role", "nologin", "login"],
+  ["closed to the tables", `set role = ${powerless}`, "reset role"],
+  ["leading past the tables", "set search_path = elsewhere", "reset search_path"],
 ])(
   "T67 T68: while the server is %s new calls get 503, and an answered call is charged afterwards",
   async (_what, refuse, letIn) => {

@@ -1,7 +1,7 @@
 /** Log lines about an unusable database: once with the reason and advice, and once when it is over. docs/database.md. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { watchDatabase } from "../../src/cli/database-watch.ts";
-import { openDatabase, type Database } from "../../src/storage/index.ts";
+import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { silentLog, startPostgres, type TestPostgres } from "../support/postgres.ts";
 
 let postgres: TestPostgres;
@@ -12,6 +12,7 @@ let lines: object[] = [];
 beforeAll(async () => {
   postgres = await startPostgres();
   database = await openDatabase({ url: postgres.url, log: silentLog });
+  await migrate(database);
 });
 afterAll(async () => {
   await database.close();

@@ -30,6 +30,8 @@ it.each([
   ],
   [coded("08P01", "server conn crashed?"), "the server behind the pooler"],
   [coded("28P01"), "check user and password"],
+  [coded("42501"), "GRANT"],
+  [coded("42P01"), "search_path"],
   [coded("XX000"), "check DATABASE_URL, and that the server lets this user in"],
 ])("%s gets its own advice", (error, fix) => {
   expect(adviceOn(error).fix).toContain(fix);

@@ -3,7 +3,7 @@ import { GatewayError } from "../../base/errors.ts";
 import { limitConcurrency } from "../../base/concurrency-limit.ts";
 import type { Queryable } from "../queryable.ts";
 import { readsOf, type ReadOptions, type Reads } from "../reads.ts";
-import { isTransient } from "../transient.ts";
+import { isAway } from "../transient.ts";
 import { openConnections, readsMax } from "./connections.ts";
 import { readPosition, positionAt } from "./position.ts";
 import { problemOf, waitMs, Watch, type Problem, type ReplicaOptions } from "./watch.ts";
@@ -56,7 +56,7 @@ export function openReplica(options: ReplicaOptions): Replica {
       throw error;
     }
     const problem = problemOf("failed", error);
-    if (!isTransient(error)) return { isAnswered: false, problem };
+    if (!isAway(error)) return { isAnswered: false, problem };
     watch.leave(problem);
     return { isAnswered: false };
   }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { reasonOf } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import type { Database } from "../database.ts";
-import { isTransient } from "../transient.ts";
+import { isAway } from "../transient.ts";
 import type { Connections } from "./connections.ts";
 import { History } from "./history.ts";
 import {
@@ -132,7 +132,7 @@ export class Watch {
       primary = await readPosition(this.#options.primary);
     } catch (error) {
       // If the primary is away, readers find out there.
-      if (isTransient(error) || this.#isUsed || this.#ended.signal.aborted) return;
+      if (isAway(error) || this.#isUsed || this.#ended.signal.aborted) return;
       const { reason } = problemOf("failed", error);
       return this.#rest({
         kind: "failed",
