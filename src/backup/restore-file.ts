@@ -22,6 +22,17 @@ interface Files {
   readonly storedNames: Set<string>;
 }
 
+/** Codes of a disk, or of a directory on it, that takes no file. */
+const diskCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES"]);
+
+function notStored(name: string, error: unknown): BackupError | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (!diskCodes.has(code)) return undefined;
+  return new BackupError(
+    `the file ${name} could not be stored in the data directory (${code}): see its free space and rights`,
+  );
+}
+
 interface StatedFile {
   readonly name: string;
   readonly bytes: number;
@@ -61,7 +72,7 @@ export async function putFile(
     bytesMax: bytes,
   });
   const stored = putting.catch((error: unknown) => {
-    throw error instanceof FileTooLargeError ? notWhole() : error;
+    throw error instanceof FileTooLargeError ? notWhole() : (notStored(name, error) ?? error);
   });
   stored.catch(() => through.destroy());
   let ended = false;

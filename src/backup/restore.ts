@@ -19,6 +19,7 @@ import {
 } from "../storage/index.ts";
 import { BackupError, readFrames, type Frame } from "./frames.ts";
 import { endOf, fileOf, headerOf, rowsError, tableOf } from "./parts.ts";
+import { outcomeOf, transactionId, type RestoreOutcome } from "./restore-outcome.ts";
 import { putFile, type FileWriter } from "./restore-file.ts";
 import {
   advanceCounters,
@@ -44,6 +45,8 @@ export interface RestoreOptions {
   /** Throws if the restored data cannot be used here, for example because of another master key. Runs within the transaction. */
   readonly check: (tx: Queryable) => Promise<void>;
   readonly progress: (progress: Progress) => void;
+  /** Told how a restore that throws ended, before it throws. */
+  readonly failed?: (outcome: RestoreOutcome) => void;
   /** Receives a warning with the reason when the restore has to wait. */
   readonly log?: Pick<Log, "warn">;
   /** True if the data was just copied from another database, and is not of an earlier time. Exported files then hold no later data. */
@@ -69,7 +72,8 @@ interface Reading extends RestoreOptions {
 export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd> {
   const before = new Set<string>();
   const storedNames = new Set<string>();
-  let isReady = false;
+  /** The transaction, once only its commit is left. */
+  let xid: string | undefined;
   const remove = async (names: Iterable<string>): Promise<void> => {
     for (const name of names) await options.files?.remove(name).catch(() => undefined);
   };
@@ -80,38 +84,21 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
     restored = await options.database.transaction(
       async (tx) => {
         const whole = await restoreWithin(tx, { ...options, frames, header, before, storedNames });
-        isReady = true;
+        xid = await transactionId(tx);
         return whole;
       },
       { msMax: dayMs },
     );
   } catch (error) {
-    const kept = isReady
-      ? await currentFileNames(options.database, storedNames)
-      : new Set<string>();
-    await remove([...storedNames].filter((name) => !kept.has(name)));
+    const outcome = xid === undefined ? "unchanged" : await outcomeOf(options.database, xid);
+    if (outcome === "unchanged") await remove(storedNames);
+    options.failed?.(outcome);
     throw error;
   }
   const { end, named } = restored;
   await remove([...before].filter((name) => !named.has(name)));
   await dropCaches(options.database);
   return end;
-}
-
-/** Names of the files in the database now, which alone knows the result if the commit's answer was lost; `storedNames` on an error. */
-async function currentFileNames(
-  database: Database,
-  storedNames: ReadonlySet<string>,
-): Promise<ReadonlySet<string>> {
-  try {
-    return await database.transaction(async (tx) => {
-      // Waits for a commit that is still in flight.
-      await prepareMigrations(tx);
-      return new Set(await fileNames(tx));
-    });
-  } catch {
-    return storedNames;
-  }
 }
 
 async function readHeader(frames: Frames): Promise<BackupHeader> {

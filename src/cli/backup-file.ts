@@ -15,6 +15,7 @@ import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { BackupError } from "../backup/index.ts";
 import { syncDirectory } from "../base/sync-directory.ts";
+import { sameSignalMs } from "./signals.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Opens a backup to read. @throws UsageError for what cannot be read */
@@ -67,9 +68,35 @@ export async function withBackupFile<T>(
   }
 }
 
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Ends a restore that reads `source` when a signal comes: it rolls back and removes the files that it stored, which may fill the disk. A
+ * second signal has its usual effect.
+ * @returns a function that ends this
+ */
+export function destroyOnSignal(source: Readable): () => void {
+  let firstMs: number | undefined;
+  const end = (signal: NodeJS.Signals): void => {
+    const nowMs = performance.now();
+    if (firstMs === undefined) {
+      firstMs = nowMs;
+      source.destroy(new BackupError(`${signal} ended the restore`));
+    } else if (nowMs - firstMs > sameSignalMs) {
+      forget();
+      process.kill(process.pid, signal);
+    }
+  };
+  const forget = (): void => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  source.on("error", () => undefined);
+  for (const signal of signals) process.on(signal, end);
+  return forget;
+}
+
 /** Removes the partial file, which may fill the disk, when a signal ends the command. The signal then has its usual effect. */
 function removeOnSignal(remove: () => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
   const end = (signal: NodeJS.Signals): void => {
     forget();
     remove();

@@ -2,11 +2,17 @@
 import type { Writable } from "node:stream";
 import { counted } from "../base/counted.ts";
 import { createLog } from "../base/log.ts";
-import { restoreBackup, writeBackup, type BackupEnd, type Progress } from "../backup/index.ts";
+import {
+  restoreBackup,
+  writeBackup,
+  type BackupEnd,
+  type Progress,
+  type RestoreOutcome,
+} from "../backup/index.ts";
 import { openFileStore } from "../files/index.ts";
 import type { Database } from "../storage/index.ts";
 import { checkMasterKeys, MasterKeyError, openSecrets } from "../tenancy/index.ts";
-import { withBackupFile, openBackup } from "./backup-file.ts";
+import { destroyOnSignal, openBackup, withBackupFile } from "./backup-file.ts";
 import { settingsForCommands } from "./catalog.ts";
 import { openDatabaseOf } from "./database.ts";
 import { readEnvironment, type Environment } from "./environment.ts";
@@ -94,10 +100,20 @@ function rewordKeyError(error: unknown): never {
   );
 }
 
-/** Restores the backup at `path`, completely or not at all. */
+/** Lines about the database after a restore that failed. */
+const leftBy: Readonly<Record<RestoreOutcome, string>> = {
+  unchanged: "nothing was restored; the database is as it was",
+  restored:
+    "the backup was restored all the same, as its last step was done; restart gateways that run on it",
+  unknown:
+    "the connection broke at the last step, so the backup may be restored or not; look when the database answers again",
+};
+
+/** Restores the backup at `path`, completely or not at all. A signal ends it as an error of the file does. */
 export async function restoreCommand(path: string, options: RestoreCommandOptions): Promise<void> {
   await checkMasterKeys(readEnvironment(process.env));
   const source = path === "-" ? process.stdin : openBackup(path);
+  const forget = destroyOnSignal(source);
   await withPlaces(async ({ environment, database }) => {
     const { storage } = await settingsForCommands(environment);
     const files = await openFileStore(storage, environment.dataDir);
@@ -108,10 +124,11 @@ export async function restoreCommand(path: string, options: RestoreCommandOption
       replace: options.replace === true,
       progress: createProgress(),
       log: createLog("warn"),
+      failed: (outcome) => console.error(`tollgate: ${leftBy[outcome]}`),
       async check(tx) {
         await openSecrets({ ...environment, database: tx }).catch(rewordKeyError);
       },
     });
     printEnd(end, "restored", options);
-  });
+  }).finally(forget);
 }

@@ -10,8 +10,14 @@ import { backupOf } from "./bytes.ts";
 
 const nothing = (): void => undefined;
 
-const restoreInto = (database: Database, files: FileStore, bytes: Buffer) =>
+const restoreInto = (
+  database: Database,
+  files: FileStore,
+  bytes: Buffer,
+  failed: (outcome: string) => void = nothing,
+) =>
   restoreBackup({
+    failed,
     database,
     files,
     source: Readable.from([bytes]),
@@ -156,9 +162,12 @@ describeDatabase("files of a restore", (open) => {
     for (const isCommitted of [true, false]) {
       const { database, files, bytes } = await backedUp();
       await database.query("delete from files");
-      await expect(restoreInto(cutAtCommit(database, isCommitted), files, bytes)).rejects.toThrow(
-        "the connection was cut",
-      );
+      const outcomes: string[] = [];
+      const failed = (outcome: string): void => void outcomes.push(outcome);
+      await expect(
+        restoreInto(cutAtCommit(database, isCommitted), files, bytes, failed),
+      ).rejects.toThrow("the connection was cut");
+      expect(outcomes).toEqual([isCommitted ? "restored" : "unchanged"]);
       const file = await files.open("kept");
       file?.stream.destroy();
       expect({ isCommitted, isThere: file !== undefined }).toEqual({
