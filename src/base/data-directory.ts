@@ -1,5 +1,5 @@
 /** Creates missing directories, and reports those that cannot be created. docs/data.md "The data directory". */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
@@ -11,6 +11,10 @@ const diskFixes: readonly (readonly [words: RegExp, fix: string])[] = [
   ],
   [/disk quota exceeded/i, "Raise the quota of its disk, or free space, and start again."],
   [/read-only file system/i, "Mount its file system writable, and start again."],
+  [
+    /is a link to a place that does not exist/,
+    "Mount the disk of that place, or make it, and start again.",
+  ],
 ];
 
 /** Returns the fix if words of an error tell of a disk that takes no data. */
@@ -54,7 +58,10 @@ export function makeDirectory(path: string, mode?: number): void {
     // Another process was faster.
     if (isDirectory(path)) return;
     if (existsSync(path)) throw new Error(`${path} is no directory`, { cause: error });
-    throw error;
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    if (!isLink) throw error;
+    const place = `a place that does not exist, ${readlinkSync(path)}`;
+    throw new Error(`${path} is a link to ${place}`, { cause: error });
   }
 }
 

@@ -1,11 +1,11 @@
 /** The lock of a data directory: one process at a time, no stale lock stays, and commands may join the holder. */
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { DataDirectoryInUseError } from "../../src/embedded/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { preparedDataDir, silentLog } from "../support/postgres.ts";
+import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
 import { startHolder } from "./holder.ts";
 
 it("a directory in use is refused with its process and what to do; a killed holder keeps no lock", async () => {
@@ -69,4 +69,14 @@ it("a command that starts together with the gateway waits for its socket", async
   joined = await openDatabase({ dataDir, join: true, log: silentLog });
   await joined.query("select 1");
   await joined.close();
+});
+
+it("a directory that is a link to a disk that is not mounted is refused, and the error names that place", async () => {
+  const directory = temporaryDirectory();
+  const [link, place] = [join(directory, "data"), join(directory, "disk", "tollgate")];
+  symlinkSync(place, link);
+  for (const dataDir of [link, join(link, "below")])
+    await expect(openDatabase({ dataDir, log: silentLog })).rejects.toThrow(
+      `${link} is a link to a place that does not exist, ${place}. Mount the disk of that place, or make it, and start again.`,
+    );
 });
