@@ -64,8 +64,9 @@ export async function explain(error: unknown): Promise<Explanation> {
 /** Explains that the database went away, or refused a connection, after it had been opened. */
 async function ofDatabase(error: Error): Promise<string | undefined> {
   // Imported late: help and wrong usage do not need the database's modules.
-  const { adviceOn, isMissing, isTransient } = await import("../storage/index.ts");
-  if ("syscall" in error || isMissing(error) || !isTransient(error)) return undefined;
+  const { adviceOn, isMissing, isOfDatabase, isTransient } = await import("../storage/index.ts");
+  const isOfOther = "syscall" in error && !isOfDatabase(error);
+  if (isOfOther || isMissing(error) || !isTransient(error)) return undefined;
   const { reason, fix } = adviceOn(error);
   return `the database cannot be used: ${reason}; ${fix}`;
 }

@@ -32,6 +32,18 @@ export interface DatabaseParts {
   closeRest(): Promise<void>;
 }
 
+/** Errors of statements and connections, by which they are told from those of other connections. */
+const thrown = new WeakSet<Error>();
+
+/** True if the database or the connection to it failed with this error. */
+export const isOfDatabase = (error: Error): boolean => thrown.has(error);
+
+/** Throws the error again. */
+function rethrow(error: unknown): never {
+  if (error instanceof Error) thrown.add(error);
+  throw error;
+}
+
 async function run<Row extends object>(
   target: pg.Pool | pg.ClientBase,
   sql: string,
@@ -39,15 +51,14 @@ async function run<Row extends object>(
   name: string | undefined,
 ): Promise<Row[]> {
   if (params === undefined) {
-    const result = await target.query<Row>(sql);
+    const result = await target.query<Row>(sql).catch(rethrow);
     // A text with several statements gives several results.
     const last: pg.QueryResult<Row> | undefined = Array.isArray(result) ? result.at(-1) : result;
     return last?.rows ?? [];
   }
   const values = params as unknown[];
-  const result = await target.query<Row>(
-    name === undefined ? { text: sql, values } : { name, text: sql, values },
-  );
+  const query = name === undefined ? { text: sql, values } : { name, text: sql, values };
+  const result = await target.query<Row>(query).catch(rethrow);
   return result.rows;
 }
 
@@ -71,16 +82,16 @@ export function createDatabase(parts: DatabaseParts): Database {
     work: (tx: Queryable) => Promise<T>,
     options: TransactionOptions = {},
   ): Promise<T> {
-    const client = await pool.connect();
+    const client = await pool.connect().catch(rethrow);
     let broken = false;
     const watch = setTimeout(() => {
       broken = true;
       void client.end().catch(() => undefined);
     }, options.msMax ?? transactionMsMax);
     try {
-      await client.query(begin(options));
+      await client.query(begin(options)).catch(rethrow);
       const value = await work(clientQueries(client));
-      const end = await client.query("commit");
+      const end = await client.query("commit").catch(rethrow);
       // COMMIT after a failed statement answers ROLLBACK, without an error.
       if (end.command !== "COMMIT") throw new Error("the transaction was rolled back");
       return value;

@@ -13,7 +13,7 @@ export {
   useCatalogList,
 } from "./catalog-lists.ts";
 export { openDatabaseClock } from "./database-clock.ts";
-export type { Database } from "./database.ts";
+export { isOfDatabase, type Database } from "./database.ts";
 export { settingsOff } from "./durability.ts";
 export { CommitTracker, type LostCommits } from "./lost-commits.ts";
 export { encodingFix, wrongEncoding } from "./text-encoding.ts";

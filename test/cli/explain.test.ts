@@ -1,6 +1,9 @@
 /** Errors that end a command: one line if an operator can fix the cause, and a stack trace if only we can. docs/cli.md. */
+import type pg from "pg";
 import { expect, it } from "vitest";
 import { explain } from "../../src/cli/explain.ts";
+import { createDatabase } from "../../src/storage/database.ts";
+import type { Signals } from "../../src/storage/signals.ts";
 
 const coded = (code: string, rest = {}) => Object.assign(new Error(code), { code, ...rest });
 
@@ -20,6 +23,26 @@ it("a server that stops during a start is explained in one line", async () => {
 it("a role that lost its rights is explained in one line", async () => {
   const { text } = await explain(coded("42501"));
   expect(text).toMatch(/^the database cannot be used: 42501; .*GRANT/);
+});
+
+it("a connection to the database that is cut in a command is explained in one line, also outside of statements", async () => {
+  const cut = (): Promise<never> =>
+    Promise.reject(coded("ECONNRESET", { syscall: "read", message: "read ECONNRESET" }));
+  const database = createDatabase({
+    pool: { query: cut, connect: cut } as unknown as pg.Pool,
+    signals: () => ({}) as Signals,
+    closeRest: () => Promise.resolve(),
+  });
+  for (const work of [
+    database.query("select 1"),
+    database.query("select $1", [1]),
+    database.transaction(cut),
+  ]) {
+    const { text } = await explain(await work.catch((error: unknown) => error));
+    expect(text).toBe(
+      "the database cannot be used: read ECONNRESET; check host and port, and that the server runs",
+    );
+  }
 });
 
 it.each([
