@@ -15,6 +15,8 @@ const behindPooler = "see the server behind the pooler, and the pooler's log";
 const slow = "see what the server waits for: its load, its disk, locks, the network";
 const elsewhere =
   "see whether DATABASE_URL leads to the gateway's database, and whether the search_path of the user or database was changed";
+const sessions =
+  "name the server itself, or a pooler in session mode: prepared statements, LISTEN and locks need a session of their own";
 const restarting = "wait: the server stops or starts; its own log says why";
 /** Fixes, by the error code of the system or of PostgreSQL. */
 const fixes: Readonly<Record<string, string>> = {
@@ -36,6 +38,8 @@ const fixes: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "renew the server's certificate",
   CERT_NOT_YET_VALID: "check this machine's clock, and the server's certificate",
   ERR_TLS_CERT_ALTNAME_INVALID: "use the host's name as its certificate has it",
+  "26000": sessions,
+  "42P05": sessions,
   "28P01": "check user and password; special characters in them are written as %40 and so on",
   "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=verify-full",
   "3D000": "make the database first, by CREATE DATABASE",
@@ -62,10 +66,7 @@ const said: readonly (readonly [words: string, fix: string])[] = [
     "client password must be a string",
     "give the password in DATABASE_URL, as postgres://user:password@host/database",
   ],
-  [
-    inTransactionMode,
-    "name the server itself, or a pooler in session mode: prepared statements, LISTEN and locks need a session of their own",
-  ],
+  [inTransactionMode, sessions],
   ["server_login_retry", behindPooler],
   ["server conn crashed", behindPooler],
   ["Connection terminated", reach],

@@ -2,7 +2,7 @@
 import type pg from "pg";
 import type { Queryable } from "./queryable.ts";
 import type { Signals } from "./signals.ts";
-import { isKeptFromTables, isReadOnly } from "./transient.ts";
+import { isOfSession } from "./transient.ts";
 
 /** The mode of a transaction, if not the default (read committed, read and write). */
 export interface TransactionOptions {
@@ -98,7 +98,7 @@ export function createDatabase(parts: DatabaseParts): Database {
     } catch (error) {
       await client.query("rollback").catch(() => (broken = true));
       // After a failover by host name, this connection would lead to the old server for ever. Role and search_path stay a session's own too.
-      broken ||= isReadOnly(error) || isKeptFromTables(error);
+      broken ||= isOfSession(error);
       throw error;
     } finally {
       clearTimeout(watch);

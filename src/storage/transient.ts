@@ -15,6 +15,9 @@ const rightsCodes = /^42501$/;
 /** Tables or functions are missing for now: the search_path was changed, a dump is being restored, or the name leads to another server. */
 const missingCodes = /^(?:42P01|42883|3F000)$/;
 
+/** A statement was prepared in another session: a pooler was switched to transaction mode. */
+const pooledCodes = /^(?:26000|42P05)$/;
+
 /** Failures of the network to the server, and of its certificate. */
 const networkCodes =
   /^(?:ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTCONN|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN)$/;
@@ -26,6 +29,7 @@ const transientCodes = [
   doorCodes,
   rightsCodes,
   missingCodes,
+  pooledCodes,
   networkCodes,
   certificateCodes,
 ];
@@ -50,6 +54,10 @@ export const isMissing = (error: unknown): boolean => hasCode(error, missingCode
 /** True if this session does not reach the tables, for lack of rights or by its search_path. Another session may. */
 export const isKeptFromTables = (error: unknown): boolean =>
   isMissing(error) || hasCode(error, rightsCodes);
+
+/** True if the error belongs to this session, so that the next statement needs another one. */
+export const isOfSession = (error: unknown): boolean =>
+  isReadOnly(error) || isKeptFromTables(error) || hasCode(error, pooledCodes);
 
 /** True if the server is away. False also for a server that answers, and keeps this session from something. */
 export const isAway = (error: unknown): boolean => isTransient(error) && !isKeptFromTables(error);

@@ -118,6 +118,21 @@ it.each([
   },
 );
 
+it.each([
+  ["26000", "execute of_another_session"],
+  ["42501", `set local role ${powerless}; select from api_keys`],
+])(
+  "T67: after %s a transaction ends its connection, since another session may do better",
+  async (code, sql) => {
+    const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
+    onTestFinished(() => database.close());
+    const pidOf = (): Promise<object[]> => database.query("select pg_backend_pid() as pid");
+    const before = await pidOf();
+    await expect(database.transaction((tx) => tx.query(sql))).rejects.toMatchObject({ code });
+    expect(await pidOf()).not.toEqual(before);
+  },
+);
+
 it("T67: a connection to a read-only server is closed after its transaction, since the name may now lead to the primary", async () => {
   const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
   const pidOf = async (): Promise<unknown> =>
@@ -137,6 +152,8 @@ it.each([
   "28P01",
   "3D000",
   "58030",
+  "26000",
+  "42P05",
   "ENETUNREACH",
   "CERT_HAS_EXPIRED",
   "ERR_TLS_CERT_ALTNAME_INVALID",
