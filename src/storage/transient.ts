@@ -44,7 +44,7 @@ export const codeOf = (error: unknown): unknown =>
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === "55P03";
 
 /** True if the server is read-only: another server may have taken its place and its name. */
-export const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
+const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
 
 const hasCode = (error: unknown, codes: RegExp): boolean => codes.test(String(codeOf(error)));
 
@@ -52,7 +52,7 @@ const hasCode = (error: unknown, codes: RegExp): boolean => codes.test(String(co
 export const isMissing = (error: unknown): boolean => hasCode(error, missingCodes);
 
 /** True if this session does not reach the tables, for lack of rights or by its search_path. Another session may. */
-export const isKeptFromTables = (error: unknown): boolean =>
+const isKeptFromTables = (error: unknown): boolean =>
   isMissing(error) || hasCode(error, rightsCodes);
 
 /** True if the error belongs to this session, so that the next statement needs another one. */
