@@ -170,12 +170,12 @@ function readList(
   if (!Array.isArray(value)) return wrongType("must be a list of objects");
   if (value.length > max) return outside(`must have at most ${max} items`, "too_many_images");
   const items: unknown[] = [];
-  const unread: string[] = [];
+  const unread: (readonly string[])[] = [];
   for (const [index, item] of value.entries()) {
     const read = readItem(item, `[${index}]`);
     if ("fault" in read) return read;
     items.push(read.value);
-    unread.push(...(read.unread ?? []));
+    unread.push(read.unread ?? []);
   }
-  return { value: items, unread };
+  return { value: items, unread: unread.flat() };
 }

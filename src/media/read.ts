@@ -103,7 +103,8 @@ function readFields(
     const read = readOne(known, value, input.encoding === "multipart");
     if (read.note) notes.push(read.note);
     else values[known.key] = read.value;
-    unknown.push(...read.unread);
+    // Not by one push of all: a caller may send more of them than a call can have arguments.
+    for (const at of read.unread) unknown.push(at);
   }
   for (const { key, name, field } of fields.values()) {
     if (field.required && (values[key] ?? "") === "") {

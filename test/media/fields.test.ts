@@ -147,4 +147,11 @@ describe("unexpected names of fields", () => {
     expect(notes[0]!.length).toBeLessThan(300);
     expect(notes.at(-1)).toContain("and 4951 more like it");
   });
+
+  it("ERR-12: are dropped in material too, however many there are", () => {
+    const many = Object.fromEntries(Array.from({ length: 150_000 }, (_, at) => [`m${at}`, 1]));
+    const image = { url: "https://example.com/a.png", ...many };
+    for (const fields of [{ image }, { media: [{ type: "first_frame", ...image }] }])
+      expect(notesOf("video-seconds", fields).at(-1)).toContain("and 149950 more like it");
+  });
 });
