@@ -6,7 +6,13 @@
 import { createHash } from "node:crypto";
 import { textOf } from "../storage/index.ts";
 import type { RequestRow } from "./row.ts";
-import { onlyAttempt, splitUsage, type PlainAttempt, type SplitUsage } from "./split.ts";
+import {
+  integerMax,
+  onlyAttempt,
+  splitUsage,
+  type PlainAttempt,
+  type SplitUsage,
+} from "./split.ts";
 
 /** Kinds of similar rows that are remembered, at most twice as many: about a kilobyte each. */
 const kindsMax = 5_000;
@@ -137,8 +143,9 @@ function ownText({ row, usage, attempt }: Parts, head: Head | undefined): string
   return nothing ? "" : textOf(particular);
 }
 
+/** Whole milliseconds, as far as their column goes: a task may end weeks later if all gateways were stopped meanwhile. */
 const rounded = (ms: number | undefined): number | undefined =>
-  ms === undefined ? undefined : Math.round(ms);
+  ms === undefined ? undefined : Math.max(-integerMax, Math.min(Math.round(ms), integerMax));
 
 /**
  * Returns a function that numbers objects by content, 0 for undefined. Most objects were met before; some are only equal to an earlier one.

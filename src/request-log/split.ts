@@ -51,7 +51,8 @@ export interface PlainAttempt {
 }
 
 const plainNames = 7;
-const integerMax = 2 ** 31 - 1;
+/** The largest number in a column of integers. */
+export const integerMax = 2 ** 31 - 1;
 
 const isTime = (value: unknown): boolean =>
   Number.isInteger(value) && Math.abs(value as number) <= integerMax;
