@@ -35,6 +35,14 @@ describeDatabase("carrying over a database", (open) => {
     expect(from.pool.totalCount - from.pool.idleCount).toBe(0);
   });
 
+  it("fails when the target database fails before it reads any row", async () => {
+    const [from, to] = [await open(), await open()];
+    await fill(from);
+    const failed = carryOver(from, refusing(to, /create table if not exists schema_migrations/));
+    await expect(failed).rejects.toThrow("no space left on device");
+    expect(from.pool.totalCount - from.pool.idleCount).toBe(0);
+  });
+
   it("fails with the error of the source database, and leaves no connection to the target open", async () => {
     const [from, to] = [await open(), await open()];
     await fill(from);
