@@ -19,6 +19,8 @@ interface LaneOptions {
   /** All jobs that this process works on. */
   readonly underWay: () => Job[];
   readonly contact: DatabaseContact;
+  /** True once no more steps may begin. */
+  readonly isClosed: () => boolean;
   /** Runs one step; never rejects. */
   readonly take: (job: Job) => Promise<void>;
 }
@@ -69,9 +71,9 @@ export class Lane {
 
   /** Claims due tasks while slots are free, and starts their steps; `again` asks for another look in that many milliseconds. */
   async fill(again: (ms: number) => void): Promise<void> {
-    const { contact, underWay } = this.#options;
+    const { contact, underWay, isClosed } = this.#options;
     const { pollRateLimiter } = this.#services;
-    while (this.#slots.hasRoom()) {
+    while (this.#slots.hasRoom() && !isClosed()) {
       const { fullWorkspaces } = this.#slots.full();
       const passedOver =
         this.#name === "poll"
@@ -89,6 +91,7 @@ export class Lane {
         underWay: underWay(),
         takesAbandoned,
       });
+      if (isClosed()) return;
       const { chosen, isPaced } = choose(found, this.#slots, pollRateLimiter);
       if (isPaced) this.#wakeAfterPause(again);
       if (chosen.length === 0 && !isPaced) return;

@@ -38,7 +38,7 @@ export function startRunner(services: TaskServices): Runner {
   const underWay = (): Job[] => lanes.flatMap(({ jobs }) => [...jobs.keys()]);
   const contact = new DatabaseContact(services.timing.leaseMs);
   const take = (job: Job) => runStep(services, job);
-  const options = { underWay, contact, take };
+  const options = { underWay, contact, take, isClosed: () => closed };
   const lanes: readonly Lane[] = laneNames.map((name) => new Lane(services, name, options));
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
