@@ -4,6 +4,7 @@
  */
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import { shortText } from "../base/text.ts";
+import { pushAll } from "../base/push-all.ts";
 import type { ImageFamily, VideoFamily } from "../catalog/index.ts";
 import { checkFiles, isImageField, refuse } from "./files.ts";
 import { families } from "./families/index.ts";
@@ -103,8 +104,7 @@ function readFields(
     const read = readOne(known, value, input.encoding === "multipart");
     if (read.note) notes.push(read.note);
     else values[known.key] = read.value;
-    // Not by one push of all: a caller may send more of them than a call can have arguments.
-    for (const at of read.unread) unknown.push(at);
+    pushAll(unknown, read.unread);
   }
   for (const { key, name, field } of fields.values()) {
     if (field.required && (values[key] ?? "") === "") {

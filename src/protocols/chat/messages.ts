@@ -1,5 +1,6 @@
 /** Decodes chat messages into canonical turns. Requirements: CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { pushAll } from "../../base/push-all.ts";
 import type {
   Message,
   NativeField,
@@ -104,11 +105,14 @@ function assistantParts(
   if (reasoning) parts.push(reasoning);
   // An empty text beside calls is no content.
   const hasCalls = list(wire["tool_calls"]).length > 0 || isObject(wire["function_call"]);
-  parts.push(...content.filter((part) => !(hasCalls && part.type === "text" && part.text === "")));
+  pushAll(
+    parts,
+    content.filter((part) => !(hasCalls && part.type === "text" && part.text === "")),
+  );
   const refusal = nonEmpty(wire["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
   // Answers have pictures beside the text, and SDKs send them back in that shape.
-  parts.push(...decodeContent(list(wire["images"]), `${param}.images`, native));
+  pushAll(parts, decodeContent(list(wire["images"]), `${param}.images`, native));
   for (const [index, call] of list(wire["tool_calls"]).entries()) {
     const place = `${param}.tool_calls[${index}]`;
     const part = isObject(call) ? decodeCall(call) : undefined;

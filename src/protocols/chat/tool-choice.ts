@@ -1,5 +1,6 @@
 /** Decodes `tool_choice` of chat completions, and its deprecated form, into the canonical choice. Requirements: CONV; T29, T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { pushAll } from "../../base/push-all.ts";
 import type { NativeField, ToolChoice } from "../canonical/request.ts";
 import { choiceOfNone } from "../function-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
@@ -71,7 +72,7 @@ function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | 
     keepUnknownIn(tool, kind, { known: nameOnly, prefix: param, native: others });
   }
   if (names.length === 0) return choiceOfNone(list(tools), mode);
-  native.push(...others);
+  pushAll(native, others);
   keepUnknown(choice, allowedOnly, "tool_choice", native);
   const known = mode === "auto" || mode === "required" ? allowedKeys : toolsOnly;
   keepUnknown(allowed, known, "tool_choice.allowed_tools", native);

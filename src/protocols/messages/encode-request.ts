@@ -2,6 +2,7 @@
  * Encodes the canonical form as a messages request. Requirements: CONV. Never fails: `fit` has already capped, filled and removed
  * everything that the protocol cannot carry.
  */
+import { pushAll } from "../../base/push-all.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -55,7 +56,7 @@ function splitSystem(request: CanonicalRequest): { system: JsonObject[]; turns: 
   const turns: Message[] = [];
   for (const [index, message] of request.messages.entries()) {
     if (message.role === "system" && (index === 0 || !isOwn)) {
-      system.push(...encodeContent(message.content));
+      pushAll(system, encodeContent(message.content));
     } else turns.push(message);
   }
   return { system, turns };

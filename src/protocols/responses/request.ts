@@ -1,5 +1,6 @@
 /** Decodes a responses request into the canonical form. Requirements: RESP, CONV. */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { pushAll } from "../../base/push-all.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -154,7 +155,7 @@ function allowedChoice(choice: WireObject, native: NativeField[]): ToolChoice | 
   }
   if (names.length + within.length === 0)
     return choiceOfNone(list(choice["tools"]), choice["mode"]);
-  native.push(...others);
+  pushAll(native, others);
   const { mode } = choice;
   const known = mode === "auto" || mode === "required" ? allowedKeys : toolsOnly;
   keepUnknown(choice, known, "tool_choice", native);

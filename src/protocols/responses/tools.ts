@@ -1,5 +1,6 @@
 /** Tools of the responses protocol: those of the request, alone or in namespaces, and those that items add. RESP, CONV; T33. */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { pushAll } from "../../base/push-all.ts";
 import type { NativeField, Tool, ToolChange } from "../canonical/request.ts";
 import { decodeCustomTool } from "../custom-tools.ts";
 import { decodeFunction, functionKeys } from "../function-tools.ts";
@@ -67,7 +68,7 @@ function decodeDeclared(wire: WireObject, param: string, native: NativeField[]):
     return read ? [{ ...read, namespace }] : [];
   });
   if (within.length === 0) return [];
-  native.push(...others);
+  pushAll(native, others);
   keepUnknown(wire, namespaceKeys, param, native);
   return within;
 }
