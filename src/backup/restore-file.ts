@@ -47,9 +47,8 @@ async function isStored(
   before: ReadonlySet<string>,
   { name, bytes }: StatedFile,
 ): Promise<boolean> {
-  const there = await files.open(name);
-  there?.stream.destroy();
-  return there !== undefined && (there.bytes === bytes || before.has(name));
+  const found = await files.size(name);
+  return found !== undefined && (found === bytes || before.has(name));
 }
 
 /** Starts to store a file. A name always stands for the same file, so an existing file stays. @throws BackupError */

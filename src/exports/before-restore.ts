@@ -19,7 +19,6 @@ export async function fileBeforeRestore(
   );
   if (rows.length === 0) return undefined;
   const file = fileOf(day);
-  const existing = await place.open(file);
-  existing?.stream.destroy();
-  return existing && { file, bytes: existing.bytes };
+  const bytes = await place.size(file);
+  return bytes === undefined ? undefined : { file, bytes };
 }

@@ -1,5 +1,5 @@
 /** The place of exports: a folder, or a bucket with a prefix. As in every file store, a file exists whole or not at all. */
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import { reasonOf } from "../base/errors.ts";
 import { exportPlacePattern } from "../base/export-place.ts";
 import { openFileStore, type FileStore, type FileStoreOptions } from "../files/index.ts";
@@ -31,7 +31,7 @@ function storeOptions(place: ExportPlace): FileStoreOptions {
       `"${to}" is no place for exports: name a folder, or s3://bucket/prefix`,
     );
   const [, bucket, path = ""] = bucketShape.exec(to) ?? [];
-  if (bucket === undefined) return { kind: "local", directory: isAbsolute(to) ? to : resolve(to) };
+  if (bucket === undefined) return { kind: "local", directory: resolve(to) };
   const folders = path.split("/").filter((name) => name !== "");
   const prefix = folders.map((name) => `${name}/`).join("");
   return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };

@@ -124,7 +124,6 @@ const isMissing = (error: unknown): boolean =>
 const partName = (): string =>
   `${partPrefix}${host}-${process.pid}-${instance}-${randomBytes(8).toString("hex")}-${pidNamespace}`;
 
-/** Returns the number of this process's pid namespace; empty where the system has none. */
 async function removeLeftovers(directory: string): Promise<void> {
   const names = await readdir(directory);
   const parts = names.filter((name) => name.startsWith(partPrefix));
