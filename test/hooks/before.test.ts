@@ -375,6 +375,8 @@ describe("a hook before images and tasks", () => {
     const { length } = hooked.hook.requests;
     expect((await hooked.bench.create(task, headers)).id).toBe(made.id);
     expect(hooked.hook.requests).toHaveLength(length);
+    const noAddress = await post("/v1/tasks", { ...task, webhook_url: "" });
+    expect(await refusalOf(noAddress)).toMatchObject({ code: "invalid_webhook_url" });
     const [row] = await hooked.bench.database.query<{ request: { prompt: string } }>(
       "select request from tasks where id = $1",
       [made.id],

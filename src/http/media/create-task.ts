@@ -91,7 +91,10 @@ async function changeOf(
     model,
     stream: false,
     caller: request.caller!,
-    body: { ...mediaBody({ model, input }), ...(webhookUrl && { webhook_url: webhookUrl }) },
+    body: {
+      ...mediaBody({ model, input }),
+      ...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
+    },
     modelInBody: true,
     tags,
     about: { pictures: picturesOf(input) },
