@@ -92,10 +92,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   } catch (error) {
     // Otherwise a writer at its other end would wait for ever if no frame was read.
     options.source.destroy();
-    const kept = isReady
-      ? await currentFileNames(options.database, storedNames)
-      : new Set<string>();
-    await remove([...storedNames].filter((name) => !kept.has(name)));
+    const outcome = xid === undefined ? "unchanged" : await outcomeOf(options.database, xid);
+    if (outcome === "unchanged") await remove(storedNames);
+    options.failed?.(outcome);
     throw error;
   }
   const { end, named } = restored;

@@ -99,6 +99,35 @@ describeDatabase("the writer of the request log", (open) => {
     expect(errors).toMatchObject([{ rows: 1 }]);
   });
 
+  it("waits for a database that is away for a second, and counts the rows that it cannot write", async () => {
+    const database = await open();
+    let failures = 5;
+    const failing: Database = {
+      ...database,
+      query: async (sql, params, options) => {
+        if (sql.includes("insert into requests ") && failures-- > 0)
+          throw Object.assign(new Error("the server starts"), { code: "57P03" });
+        return database.query(sql, params, options);
+      },
+    };
+    const errors: object[] = [];
+    const requestLog = createRequestLog(
+      failing,
+      { ...silentLog, error: (fields) => errors.push(fields) },
+      0,
+    );
+    requestLog.add(row("patient"));
+    await eventually(async () => {
+      const rows = await database.query("select 1 from request_log where id = 'patient'", []);
+      return rows.length === 1;
+    }, "the row");
+    expect([requestLog.lost, errors]).toEqual([0, []]);
+    requestLog.add({ ...row("bad"), httpStatus: 1e12 });
+    requestLog.add(row("after"));
+    await requestLog.flush();
+    expect(requestLog.lost).toBe(1);
+  });
+
   it("cuts a duration beyond the column's range: a task may end a month later, after all gateways were stopped", async () => {
     const database = await open();
     const requestLog = createRequestLog(database, silentLog);
