@@ -2,9 +2,11 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseProxy, proxiesOf } from "../../src/base/proxy.ts";
+import { Slots } from "../../src/base/slots.ts";
 import type { Access, Provider } from "../../src/catalog/index.ts";
 import { createPools } from "../../src/upstream/index.ts";
 import { ask } from "../../src/upstream/media/ask.ts";
@@ -214,6 +216,24 @@ describe.each(["text", "media"] as const)("a %s call", (kind) => {
       message: expect.stringContaining("ETIMEDOUT"),
     });
   });
+});
+
+it("a proxy that never answers CONNECT costs its connection's room once", async () => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const silent = createTcpServer((socket) => void socket.resume().on("close", () => resolve()));
+  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+  closers.push(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const slots = new Slots(10);
+  const pools = createPools({ slots, proxies: proxiesOf({ https_proxy: `127.0.0.1:${port}` }) });
+  closers.push(() => pools.close());
+  const url = "https://api.example.com";
+  const request = { method: "GET", path: "/", headers: {} } as const;
+  const asked = ask(pools.forMedia(url, 100), provider("openai", url), request);
+  await expect(asked).rejects.toMatchObject({ failure: "connect" });
+  await closed;
+  await nextTurn();
+  expect(slots.taken).toBe(0);
 });
 
 it("a stream through a tunnel delivers each event as it arrives", async () => {

@@ -31,7 +31,11 @@ export function connectorOf(
   if (inside) return (_options, callback) => callback(inside, null);
   return (_options, callback) => {
     let current: Socket | undefined;
+    let isOver = false;
     const end = (error: Error | undefined, socket: Socket): void => {
+      // A tunnel that was given up reports its own end too.
+      if (isOver) return;
+      isOver = true;
       clearTimeout(timer);
       socket.removeListener("error", failed).removeListener("close", closed);
       if (error === undefined) return callback(null, socket);
