@@ -95,16 +95,26 @@ function fallbackPlans<Kind extends TextModel | EmbeddingModel>(
     return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => planOf(id)));
   }
   const { param, names } = named;
-  const plans = names.map((name) => asParam(param, () => plan(resolveModelId(name, catalog))));
-  const others = plans.filter(
-    (one, index) =>
-      one.model.id !== model.id &&
-      plans.findIndex((earlier) => earlier.model.id === one.model.id) === index,
-  );
-  if (others.length <= fallbacksMax) return others;
-  const message = `A call can name ${fallbacksMax} other models at most.`;
-  throw new GatewayError("invalid_value", message, { param });
+  const others = new Map<string, Plan<Kind>>();
+  // A request may repeat names ten thousands of times, and planning one takes some microseconds.
+  const planned = new Set<string>();
+  for (const name of names) {
+    const of = asParam(param, () => resolveModelId(name, catalog));
+    const spelled = JSON.stringify(of);
+    if (planned.has(spelled)) continue;
+    planned.add(spelled);
+    const one = asParam(param, () => plan(of));
+    if (one.model.id === model.id || others.has(one.model.id)) continue;
+    if (others.size === fallbacksMax) throw tooMany(param);
+    others.set(one.model.id, one);
+  }
+  return [...others.values()];
 }
+
+const tooMany = (param: string): GatewayError =>
+  new GatewayError("invalid_value", `A call can name ${fallbacksMax} other models at most.`, {
+    param,
+  });
 
 function unlessRefused<Made>(make: () => Made): Made[] {
   try {

@@ -18,7 +18,7 @@ const catalog = catalogIn(
       textRow(
         `acme/${name}`,
         [`provider: first, protocol: chat, ${price("1")}`],
-        name === "one" ? "fallbacks: [acme/two, acme/three]" : "",
+        { one: "fallbacks: [acme/two, acme/three]", two: 'aliases: ["latest-*"]' }[name],
       ),
     ),
   ].join("\n"),
@@ -64,6 +64,22 @@ describe("the fallback models of a call", () => {
     expect(() => others(namedInBody(...four))).toThrow(
       expect.objectContaining({ code: "invalid_value", param: "models" }),
     );
+  });
+
+  it("cost one plan for each name, however often and in however many spellings a request repeats it", () => {
+    const asked: ParsedModelId[] = [];
+    const counted = (parsed: ParsedModelId) => {
+      asked.push(parsed);
+      return planned(parsed);
+    };
+    const spellings = Array.from({ length: 500 }, (_, index) => `latest-${index}`);
+    const many = [...spellings, "acme/two", "acme/two:@price", "acme/two:@price", "acme/one"];
+    expect(others(namedInBody(...many), counted)).toEqual(["acme/two"]);
+    expect(asked).toEqual([
+      { model: "acme/two" },
+      { model: "acme/two", strategy: "price" },
+      { model: "acme/one" },
+    ]);
   });
 
   it("are the model's own if the request names none, without those that refuse the call", () => {
