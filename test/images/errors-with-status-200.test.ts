@@ -1,4 +1,4 @@
-// Errors of picture vendors with status 200. The caller's own errors reach the caller and count against no provider. Errors of a rate
+// Errors of picture vendors with status 200, and in streams with another status. The caller's own errors reach the caller and count against no provider. Errors of a rate
 // limit or of the operator's account fail over. All others are logged with the vendor's message. T81.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyHealthRules } from "../support/steady-health.ts";
@@ -70,6 +70,32 @@ it("T81: a rate-limit error as the first event of a stream sends the call to the
   const error = { message: "Slow down.", code: "rate_limit_exceeded" };
   vendors.answer(sse(`event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n`));
   expect(await (await edit(true)).text()).toContain('"provider":"second"');
+});
+
+describe.each([
+  ["JSON", (body: string) => body],
+  ["an event", (body: string) => `event: error\ndata: ${body}\n\n`],
+])("a refusal in %s that calls itself a stream of events", (_what, written) => {
+  const refuse = (status: number, message: string): void => {
+    const body = written(JSON.stringify({ error: { message } }));
+    const headers = { "content-type": "text/event-stream" };
+    vendors.answer((_request, response) => void response.writeHead(status, headers).end(body));
+  };
+
+  it("T81: sends the call to the next provider if its status is about the provider", async () => {
+    refuse(401, "Who are you?");
+    expect(await (await edit(true)).text()).toContain('"provider":"second"');
+    expect(vendors.first.requests).toHaveLength(1);
+  });
+
+  it("is the caller's error if its status says so, in the vendor's words", async () => {
+    refuse(400, "The mask has another size.");
+    const answer = await edit(true);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { message: "The mask has another size." } },
+    ]);
+  });
 });
 
 it("T81: any other error in a 200 answer is not retried, and the operator reads the vendor's words", async () => {

@@ -8,6 +8,7 @@ import { withAccess } from "../access.ts";
 import { acceptEncoding } from "../decoding.ts";
 import { AskHandler, type IsStream, type MediaAnswer, type StreamedAnswer } from "./ask-handler.ts";
 import type { AskLimits, MediaAsk } from "./types.ts";
+import { isSuccess } from "./wire.ts";
 
 /** The connections to the provider's origin. */
 type Connections = Pick<Dispatcher, "dispatch">;
@@ -43,8 +44,9 @@ export function askForStream(
   return dispatch({ pool, provider, request, limits, streams: isEventStream });
 }
 
-/** True if an answer's head announces a stream of events. */
-const isEventStream = ({ headers }: Pick<MediaAnswer, "headers">): boolean =>
+/** True if a good answer's head announces a stream of events. */
+const isEventStream: IsStream = ({ status, headers }) =>
+  isSuccess(status) &&
   (headers["content-type"] ?? "").toLowerCase().startsWith("text/event-stream");
 
 interface Asking {

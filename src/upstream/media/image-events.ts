@@ -6,7 +6,7 @@ import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse
 import { reportedAmount } from "../../base/usage.ts";
 import { base64In, imagesIn, imageTokensIn, renderedIn } from "./image-answer.ts";
 import type { MediaRefusal, MediaState, Rendered, ReportedUsage } from "./types.ts";
-import { isSuccess, readObject, textIn, errorInBody, unusable } from "./wire.ts";
+import { errorInBody, isSuccess, readObject, readRefusal, textIn, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
 export type ImageEvent =
@@ -120,8 +120,17 @@ const startBytes = 64;
 
 /** Reads the whole answer to an image request: a list of pictures, or events if a vendor streams without being asked. */
 export function imagesOrEventsIn(status: number, body: Buffer): MediaState | MediaRefusal {
-  const isStream = isSuccess(status) && eventStart.test(body.toString("utf8", 0, startBytes));
-  return isStream ? stateOfEvents(body) : imagesIn(status, body);
+  if (!eventStart.test(body.toString("utf8", 0, startBytes))) return imagesIn(status, body);
+  return isSuccess(status) ? stateOfEvents(body) : readRefusal(status, firstDataIn(body));
+}
+
+const refusalBytesMax = 65_536;
+
+/** The data of the first event. */
+function firstDataIn(body: Buffer): Buffer {
+  const parser = createSseParser();
+  const [first] = [...parser.push(body.subarray(0, refusalBytesMax)), ...parser.end()];
+  return Buffer.from(first?.data ?? "");
 }
 
 function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
