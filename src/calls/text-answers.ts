@@ -39,6 +39,7 @@ export async function answerWhole(
   exchange: Exchange,
   candidate: Candidate,
 ): Promise<Answered> {
+  context.isWhole = true;
   let bytes: Buffer;
   try {
     bytes = await exchange.readAll(answerBytesMax, context.call.lease);
@@ -99,6 +100,7 @@ export async function answerStream(
   candidate: Candidate,
 ): Promise<Answered> {
   if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
+  context.isWhole = false;
   const tap = context.route.tap();
   const textRoom = answerTextRoomOf(context);
   if (textRoom !== undefined) tap.keepText(textRoom);

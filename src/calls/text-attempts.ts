@@ -81,13 +81,14 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   }
 
   protected speed(
-    { record, call, reply, isSlowed }: CallContext,
+    { record, call, reply, isSlowed, isWhole }: CallContext,
     { started_ms: startedMs }: Attempt,
   ): MeasuredCall | undefined {
     const { firstTokenMs, metered } = record;
     if (firstTokenMs === null) return undefined;
     return {
       stream: call.stream,
+      isWhole,
       firstTokenMs: firstTokenMs - startedMs,
       durationMs: msSince(record.beganMs) - startedMs,
       outputTokens: reply.gone || isSlowed ? undefined : metered?.usage.outputTokens,

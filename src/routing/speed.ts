@@ -5,7 +5,10 @@
 
 /** The measurements of one answered call. */
 export interface MeasuredCall {
+  /** True if the caller wanted a stream. */
   readonly stream: boolean;
+  /** True if the answer to a stream came whole: its tokens were made before the first one arrived. */
+  readonly isWhole?: boolean | undefined;
   /** Milliseconds from the request to the first frame of a stream, or to the end of a whole answer. */
   readonly firstTokenMs: number;
   readonly durationMs: number;
@@ -58,9 +61,10 @@ export class Speed {
     const { latency, throughput } = call.stream ? this.#streams : this.#whole;
     latency.add(call.firstTokenMs, 1, nowMs);
     if (call.outputTokens === undefined || call.outputTokens < tokensMin) return;
-    const spentMs = call.stream ? call.durationMs - call.firstTokenMs : call.durationMs;
+    const isFlowing = call.stream && call.isWhole !== true;
+    const spentMs = isFlowing ? call.durationMs - call.firstTokenMs : call.durationMs;
     // The time before the first token is excluded, so the first token is too.
-    const tokens = call.stream ? call.outputTokens - 1 : call.outputTokens;
+    const tokens = isFlowing ? call.outputTokens - 1 : call.outputTokens;
     throughput.add(tokens, Math.max(spentMs, 1) / 1000, nowMs);
   }
 

@@ -1,6 +1,7 @@
 /** Vendor answers that differ from the request: cut, large, in the other form, or no answer. T14, T15, T60, T62, T88. */
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { tokensIn } from "../../src/calls/meter.ts";
+import { Speed } from "../../src/routing/speed.ts";
 import { eventually } from "../support/patience.ts";
 import { forced } from "../support/gateway.ts";
 import { json, type Answer } from "../support/recorder.ts";
@@ -50,13 +51,15 @@ interface LogRow {
 }
 const rowOf = async (response: Response) => (await world.row(response)) as unknown as LogRow;
 
-it("T14: a whole answer to a call that asked for a stream is sent as a stream, and charged once", async () => {
+it("T14: a whole answer to a call that asked for a stream is sent as a stream, charged once, and measured as whole", async () => {
+  using measured = vi.spyOn(Speed.prototype, "add");
   world.answer(json(chat.whole()));
   const response = await alone({ stream: true });
   const frames = await readEvents(response);
   expect(chat.endsNormally(frames)).toBe(true);
   expect(chat.textOfFrames(frames)).toBe(answerText);
   expect((await rowOf(response)).cost_nano).toBe(costAtFirstNano);
+  expect(measured.mock.lastCall?.[0]).toMatchObject({ stream: true, isWhole: true });
 });
 
 it("T14 T15: all choices and logprobs arrive when the vendor streams unasked, and when it does not stream", async () => {

@@ -52,6 +52,12 @@ describe("tokens a second", () => {
     expect(speed.firstTokenMs(false, 0)).toBe(2_000);
   });
 
+  it("count a stream that came whole over its whole duration too", () => {
+    speed.add({ ...call(true, 1_999, 100), isWhole: true }, 0);
+    expect(speed.tokensPerSecond(true, 0)).toBe(50);
+    expect(speed.firstTokenMs(true, 0)).toBe(1_999);
+  });
+
   it("need a known usage of at least sixteen tokens", () => {
     speed.add(call(true, 1_000), 0);
     speed.add(call(true, 1_000, 15), 0);
