@@ -22,6 +22,8 @@ export class RateBatcher {
   private readonly pending = new Map<Meter, string>();
   /** Meters whose waiting calls are retried after `retryMs`; calls that arrive meanwhile wait with them. */
   private readonly retrying = new Set<Meter>();
+  /** Meters with corrections of a failed query: `heartbeat` resends them, also of those that it dropped meanwhile. */
+  private readonly unsent = new Set<Meter>();
   private isSending = false;
   private settling = false;
 
@@ -62,8 +64,10 @@ export class RateBatcher {
   /** Renews the leases of running calls, resends corrections of failed queries, and drops idle meters. */
   heartbeat(): void {
     const nowMs = performance.now();
+    for (const meter of this.unsent) this.enqueue(meter);
+    this.unsent.clear();
     for (const [key, meter] of this.meters)
-      if (meter.running > 0 || meter.hasCorrections) this.enqueue(meter);
+      if (meter.running > 0) this.enqueue(meter);
       else if (meter.isForgotten(nowMs)) this.meters.delete(key);
   }
 
@@ -111,6 +115,7 @@ export class RateBatcher {
     } catch (error) {
       for (const { meter, count, ask } of asked) {
         meter.failed(count, error, ask);
+        if (meter.hasCorrections) this.unsent.add(meter);
         if (meter.waiting.length > 0) this.enqueue(meter);
       }
     }

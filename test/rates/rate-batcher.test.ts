@@ -1,6 +1,6 @@
 /** The order and the turns of the queries that one process sends about its limits. docs/limits.md. */
 import { setImmediate } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { RateBatcher } from "../../src/rates/rate-batcher.ts";
 import { grantSender, type GrantRequest, type MeterName } from "../../src/rates/take.ts";
 import type { Database } from "../../src/storage/index.ts";
@@ -39,6 +39,29 @@ it("a limit that is requested once is in the second query at the latest, while 5
   over.abort();
   await Promise.all([...busy, late]);
   expect(sent.findIndex((ids) => ids.includes("z"))).toBeLessThanOrEqual(1);
+});
+
+it("the tokens of a call that outlived its idle limit are sent again after the database was away", async () => {
+  using now = vi.spyOn(performance, "now");
+  const sent: GrantRequest["corrections"][] = [];
+  let isAway = false;
+  const batcher = new RateBatcher(async (asks) => {
+    if (isAway) throw new Error("away");
+    sent.push(...asks.map(({ corrections }) => corrections));
+    return asks.map(grantedOf);
+  });
+  const meter = batcher.meterOf(nameOf("k"));
+  await batcher.take(meter, 10, 100);
+  now.mockReturnValueOnce(performance.now() + 600_000);
+  batcher.heartbeat();
+  expect(batcher.meterOf(nameOf("k"))).not.toBe(meter);
+  isAway = true;
+  batcher.correct(meter, 1, 50);
+  await eventually(() => meter.hasCorrections, "a query that fails");
+  isAway = false;
+  batcher.heartbeat();
+  await eventually(() => sent.length === 2, "a second query");
+  expect(sent[1]).toEqual([{ step: 1, amount: 50 }]);
 });
 
 describeDatabase("several gateways", (open) => {
