@@ -23,7 +23,8 @@ export function failedAsk(asked: AskFailure): AttemptFailure {
     const error = new GatewayError("upstream_error", "The connection to the provider failed.", {
       cause: asked,
     });
-    return new AttemptFailure({ ...parts, error, allowsFailover: true, retrySame: true });
+    const { retrySame } = health;
+    return new AttemptFailure({ ...parts, error, allowsFailover: true, retrySame });
   }
   const error = new GatewayError(health.error.code, `${whyNotAgain(asked)} Nothing was charged.`, {
     cause: asked,

@@ -13,6 +13,14 @@ describe("a request without an answer", () => {
     });
   });
 
+  it.each(["dns", "tls", "total_timeout"] as const)(
+    "is only retried elsewhere if another attempt would fail alike (%s)",
+    (reason) => {
+      const { failure } = failedAsk(new AskFailure(reason, false));
+      expect(failure).toMatchObject({ allowsFailover: true, retrySame: false });
+    },
+  );
+
   it("T81: is never retried if it was sent", () => {
     const { failure } = failedAsk(new AskFailure("first_byte_timeout", true));
     expect([failure.allowsFailover, failure.retrySame]).toEqual([undefined, undefined]);
