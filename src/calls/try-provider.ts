@@ -168,7 +168,7 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
   const text = withoutCredentials(provider, textOf(await exchange.readAll(answerBytesMax)));
   const body = jsonOrText(text);
   if (status >= 200 && status <= 299) {
-    const isAnswer = isObject(body) && body["error"] === undefined;
+    const isAnswer = isObject(body) && (body["error"] ?? null) === null;
     const message = isAnswer ? "answered" : "answered with something that is no answer";
     return { ok: isAnswer, status, message };
   }

@@ -43,6 +43,7 @@ const configuration = (url: string): string =>
     "models:",
     textRow("acme/dear", [`provider: many, protocol: chat, ${price("9")}`]),
     textRow("acme/cheap", [`provider: many, protocol: messages, ${price("2")}`]),
+    textRow("acme/reply", [`provider: many, protocol: responses, ${price("9")}`]),
     textRow("acme/alike", [`provider: many, protocol: chat, ${price("2")}`]),
     `  - id: acme/vector
     kind: embedding
@@ -70,6 +71,12 @@ describe("a test call to a provider", () => {
     );
     expect(trial).toMatchObject({ ok: true, model: "acme/dear", credential: "two" });
     expect(upstream.requests[0]!.headers.authorization).toBe("Bearer key-two");
+  });
+
+  it("takes the `error: null` of a response for none", async () => {
+    upstream.answer(json({ object: "response", status: "completed", error: null, output: [] }));
+    const trial = await tryProvider(pools, options("many", { model: "acme/reply" }));
+    expect(trial).toMatchObject({ ok: true, message: "answered" });
   });
 
   it("embeds one word if the provider has no text model", async () => {
