@@ -105,11 +105,12 @@ export abstract class Failover<
    * refused the request as too long, tries all that had no attempt: another context may be longer.
    */
   async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
-    const tried = await this.#attemptEach(call, planned, "admitted");
+    const made = new AttemptCounts();
+    const tried = await this.#attemptEach(call, planned, "admitted", made);
     if (tried === notAttempted) return this.#attemptEach(call, planned, "any");
     if (!(tried instanceof AttemptFailure)) return tried;
     const filter = isTooLongForCandidate(tried) ? "unasked" : "probed";
-    const last = await this.#attemptEach(call, planned, filter);
+    const last = await this.#attemptEach(call, planned, filter, made);
     if (last === notAttempted) return tried;
     return last instanceof AttemptFailure ? laterFailure(tried, last) : last;
   }
@@ -132,22 +133,27 @@ export abstract class Failover<
     call: Call,
     planned: readonly Planned[],
     filter: CandidateFilter,
+    made = new AttemptCounts(),
   ): Promise<Tried<Answer>> {
     const { health } = call.services;
     let failed: AttemptFailure | undefined;
     let model: string | undefined;
-    let attempts = 0;
+    let skipped = 0;
     for (const { candidate, place } of this.#candidates(call, planned)) {
-      if (candidate.model !== model) attempts = 0;
+      if (candidate.model !== model) skipped = 0;
       ({ model } = candidate);
       const mayAttempt = this.#mayAttempt(call, candidate, filter);
       // Awaits only if the other gateways must be asked which of them sends the probe.
-      if (mayAttempt !== true && !(await mayAttempt)) continue;
+      if (mayAttempt !== true && !(await mayAttempt)) {
+        skipped += 1;
+        continue;
+      }
       const hasSeveral = candidate.provider.credentials.length > 1;
-      const kept = hasSeveral ? followers(planned, place) : 0;
+      const kept = hasSeveral ? followers(planned, place) + skipped : 0;
       const asked = new Set<string>();
-      for (let count = 1; attempts < attemptsMax - kept; count += 1) {
-        attempts += 1;
+      // Each candidate has its first attempt in any case.
+      for (let count = 1, attempts = 0; count === 1 || attempts < attemptsMax - kept; count += 1) {
+        attempts = made.add(model);
         const tried = await this.#attempt(call, candidate, asked);
         if (!(tried instanceof AttemptFailure)) return tried;
         failed = laterFailure(failed, tried);
@@ -256,6 +262,18 @@ export abstract class Failover<
       attempt.duration_ms = msSince(record.beganMs) - startedMs;
       if (span !== undefined) endAttempt(span, { provider, attempt, record });
     }
+  }
+}
+
+/** The attempts of one call for each model. */
+class AttemptCounts {
+  readonly #made = new Map<string | undefined, number>();
+
+  /** Counts one more; returns how many there are. */
+  add(model: string | undefined): number {
+    const attempts = (this.#made.get(model) ?? 0) + 1;
+    this.#made.set(model, attempts);
+    return attempts;
   }
 }
 
