@@ -52,7 +52,8 @@ export interface FrameWriter {
 export function createFrameWriter(destination: Writable): FrameWriter {
   const hash = createHash("sha256");
   // A reader that disconnects closes the stream without an error, and then `drain` never comes.
-  const over = finished(destination, { readable: false });
+  const ended = new AbortController();
+  const over = finished(destination, { readable: false }).finally(() => ended.abort());
   over.catch(() => undefined);
   destination.write(firstLine);
 
@@ -63,7 +64,17 @@ export function createFrameWriter(destination: Writable): FrameWriter {
     head.writeUInt32BE(body.length, 1);
     const bytes = Buffer.concat([head, body]);
     hash.update(bytes);
-    if (!destination.write(bytes)) await Promise.race([once(destination, "drain"), over]);
+    if (!destination.write(bytes)) await drained();
+  }
+
+  /** Resolves when more can be written. Takes its listeners off again: a race with `over` would keep one for each frame until the end. */
+  async function drained(): Promise<void> {
+    try {
+      await once(destination, "drain", { signal: ended.signal });
+    } catch (error) {
+      await over;
+      throw error;
+    }
   }
 
   return {
