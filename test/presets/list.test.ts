@@ -14,6 +14,7 @@ import {
   type TextModel,
 } from "../../src/catalog/index.ts";
 import { decimalOf } from "../../src/catalog/list/decimal.ts";
+import { costMs } from "../support/cost.ts";
 import { every } from "./support.ts";
 
 const rows = vendorRows();
@@ -248,6 +249,25 @@ describe("the public list", () => {
     expect(read("{\n]")).toMatchObject({ mistakes: [{ line: 2, column: 1, path: "" }] });
     expect(read("[]")).toMatchObject({ mistakes: [{ message: "is no JSON object" }] });
     expect(read("{}")).toMatchObject({ mistakes: [{ path: "" }] });
+  });
+
+  it("is refused in linear time if each of its prices is for one token", async () => {
+    const models = Array.from({ length: 2_000 }, (_, at) => [
+      `m${at}`,
+      { name: "x".repeat(200), cost: { input: 5e-7, output: 2e-6 } },
+    ]);
+    const text = JSON.stringify({ groq: { models: Object.fromEntries(models) } }, undefined, 1);
+    const cost = await costMs(() => {
+      const result = read(text);
+      const mistakes = "mistakes" in result ? result.mistakes : [];
+      expect(mistakes).toHaveLength(4_000);
+      expect(mistakes.at(-1)).toMatchObject({
+        line: text.split("\n").findLastIndex((line) => line.includes('"output"')) + 1,
+        column: 16,
+        path: "groq.models.m1999.cost.output",
+      });
+    });
+    expect(cost).toBeLessThan(2_000);
   });
 
   it("gives no price to a model with a rate for something that is not counted", () => {

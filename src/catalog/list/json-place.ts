@@ -1,33 +1,51 @@
-/** Finds the position of a value in a JSON text, for messages. It scans the text only after a mistake was found. */
+/** Finds the positions of values in a JSON text, for messages. It scans the text only after a mistake was found. */
+import { getOrCreate } from "../../base/memoize.ts";
 
 export interface TextPlace {
   readonly line: number;
   readonly column: number;
 }
 
+/** The offsets at which the lines of a text begin. */
+const lineStartsOf = (text: string): readonly number[] => [
+  0,
+  ...text.matchAll(/\n/g).map(({ index }) => index + 1),
+];
+
 /** The line and column of an offset, both from 1. */
-export function placeAt(text: string, offset: number): TextPlace {
-  const before = text.slice(0, offset);
-  const lineStart = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length, column: offset - lineStart + 1 };
-}
-
-/** The position of the value at a path, or of its last existing ancestor. `text` must be JSON. */
-export function placeOf(text: string, path: readonly string[]): TextPlace {
-  let at = skipSpace(text, 0);
-  for (const step of path) {
-    const inside = memberAt(text, at, step);
-    if (inside === undefined) break;
-    at = inside;
+export function placeAt(text: string, offset: number, starts = lineStartsOf(text)): TextPlace {
+  let line = 0;
+  for (let end = starts.length; end - line > 1;) {
+    const middle = (line + end) >> 1;
+    if (starts[middle]! <= offset) line = middle;
+    else end = middle;
   }
-  return placeAt(text, at);
+  return { line: line + 1, column: offset - starts[line]! + 1 };
 }
 
-/** The offset of a member's value, in an array by index. For duplicate names the last counts, as in JSON.parse. */
-function memberAt(text: string, start: number, name: string): number | undefined {
+/**
+ * Returns a function that finds the value at a path, or its last existing ancestor. `text` must be JSON. Each object is scanned once,
+ * because a list in another unit has thousands of mistakes in megabytes of text.
+ */
+export function placesIn(text: string): (path: readonly string[]) => TextPlace {
+  const known = new Map<number, ReadonlyMap<string, number>>();
+  const starts = lineStartsOf(text);
+  return (path) => {
+    let at = skipSpace(text, 0);
+    for (const step of path) {
+      const inside = getOrCreate(known, at, () => membersAt(text, at)).get(step);
+      if (inside === undefined) break;
+      at = inside;
+    }
+    return placeAt(text, at, starts);
+  };
+}
+
+/** The offsets of an object's values by name, or of an array's by index. For duplicate names the last counts, as in JSON.parse. */
+function membersAt(text: string, start: number): ReadonlyMap<string, number> {
+  const members = new Map<string, number>();
   const opening = text[start];
-  if (opening !== "{" && opening !== "[") return undefined;
-  let found: number | undefined;
+  if (opening !== "{" && opening !== "[") return members;
   let at = skipSpace(text, start + 1);
   for (let index = 0; text[at] !== "}" && text[at] !== "]" && at < text.length; index += 1) {
     let key = String(index);
@@ -36,11 +54,11 @@ function memberAt(text: string, start: number, name: string): number | undefined
       key = JSON.parse(text.slice(at, end)) as string;
       at = skipSpace(text, skipSpace(text, end) + 1);
     }
-    if (key === name) found = at;
+    members.set(key, at);
     at = skipSpace(text, valueEnd(text, at));
     if (text[at] === ",") at = skipSpace(text, at + 1);
   }
-  return found;
+  return members;
 }
 
 const space = /\s*/y;

@@ -3,7 +3,7 @@
  * negative or absurd refuses the whole list. docs/models.md.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { placeAt, placeOf, type TextPlace } from "./json-place.ts";
+import { placeAt, placesIn, type TextPlace } from "./json-place.ts";
 import { JsonNumber, readPrice, type PriceFault } from "./public-price.ts";
 import type { ListedModel, ReasoningOption, VendorRow } from "./types.ts";
 
@@ -30,7 +30,7 @@ export function readPublicList(text: string, vendors: readonly VendorRow[]): Pub
   if ("mistake" in value) return { mistakes: [value.mistake] };
   const faults: PriceFault[] = [];
   const models = vendors.flatMap((vendor) => modelsOf(vendor, value.root, faults));
-  if (faults.length > 0) return { mistakes: faults.map((fault) => located(fault, text)) };
+  if (faults.length > 0) return { mistakes: located(faults, text) };
   if (models.length === 0) {
     const message = "has no model of any vendor that Tollgate knows: is it models.dev's api.json?";
     return { mistakes: [{ ...placeAt(text, 0), path: "", message }] };
@@ -58,8 +58,9 @@ function parse(text: string): { readonly root: WireObject } | { readonly mistake
   }
 }
 
-function located({ path, message }: PriceFault, text: string): ListMistake {
-  return { ...placeOf(text, path), path: pathText(path), message };
+function located(faults: readonly PriceFault[], text: string): ListMistake[] {
+  const placeOf = placesIn(text);
+  return faults.map(({ path, message }) => ({ ...placeOf(path), path: pathText(path), message }));
 }
 
 const pathText = (path: readonly string[]): string =>
