@@ -154,7 +154,11 @@ export function changeProvider(
   return changed(context, id, async (tx, now) => {
     await touchProvider(tx, { id, settings: sealedSettings(context, id, settings), now });
     if (apiKey === undefined) return;
-    await tx.query("delete from provider_credentials where provider_id = $1", [id]);
+    // Removed credentials stay: tasks in flight are polled with them.
+    await tx.query(
+      "delete from provider_credentials where provider_id = $1 and removed_at is null",
+      [id],
+    );
     await insertSealed(context, tx, { id, credential: credentials[0]!, now });
   });
 }

@@ -80,6 +80,24 @@ describe("a task in flight", () => {
     expect(rows).toEqual([]);
   });
 
+  it("finishes with its removed key after the other key was replaced", async () => {
+    await add("swap", {
+      credentials: [
+        { id: "old", api_key: "key-removed", weight: 1e9 },
+        { id: "new", api_key: "key-first", weight: 1e-9 },
+      ],
+    });
+    const task = await submit("swap/clip");
+    must(await admin("DELETE", "/providers/swap/credentials/old"));
+    must(await admin("PATCH", "/providers/swap", { api_key: "key-second" }));
+    await ended(task);
+    const keys = new Set(vendor.calls("GET").map(({ headers }) => headers.authorization));
+    expect(keys).toEqual(new Set(["Bearer key-removed"]));
+    const next = await submit("swap/clip");
+    expect(vendor.calls("POST").at(-1)!.headers.authorization).toBe("Bearer key-second");
+    await ended(next);
+  });
+
   it("finishes with its removed key, and new tasks use another one", async () => {
     await add("keys", {
       credentials: [
