@@ -57,6 +57,22 @@ it("a parameter that is there twice is refused: one of its values would be lost 
   }
 });
 
+it("more models than one request may name are refused: the others would be missing without a word", async () => {
+  const ask = (count: number) =>
+    gateway.admin(
+      "GET",
+      `/models?ids=${Array.from({ length: count }, (_, at) => `a/m${at}`).join()}`,
+    );
+  expect((await ask(20)).status).toBe(200);
+  const { status, json } = await ask(21);
+  expect({ status, ...json.error }).toMatchObject({
+    status: 400,
+    code: "invalid_value",
+    param: "ids",
+    message: "`ids` has 21 ids: name at most 20 in one request.",
+  });
+});
+
 it.each([
   ["/erasures?dry_run=true", "dry_run", { end_user: "u-8127" }],
   ["/keys/<key>/rotate?grace_seconds=60", "grace_seconds", undefined],

@@ -1,5 +1,6 @@
-/** The configured models, with their health. docs/management.md. Everyone with a role sees them, to choose from. */
-import { keyKind, permit, readObject } from "../../admin/index.ts";
+/** The configured models, with their health. docs/management.md. Every signed-in user sees them, to choose from. */
+import { keyKind, readObject } from "../../admin/index.ts";
+import { invalidValue } from "../../base/errors.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import type { Model } from "../../catalog/index.ts";
 import { getKey } from "../../tenancy/index.ts";
@@ -37,9 +38,11 @@ const query = strict({
 });
 type Query = Static<typeof query>;
 
-/** Returns a filter for the models that the query asks for. */
+/** Returns a filter for the models that the query asks for. @throws GatewayError `invalid_value` for too many ids */
 function wantedBy({ kind, provider, q, ids }: Query): (one: Model) => boolean {
-  const named = ids === undefined ? undefined : new Set(split(ids).slice(0, idsMax));
+  const named = ids === undefined ? undefined : new Set(split(ids));
+  if (named !== undefined && named.size > idsMax)
+    throw invalidValue("ids", `has ${named.size} ids: name at most ${idsMax} in one request`);
   const text = q?.toLowerCase();
   return (one) =>
     (kind === undefined || one.kind === kind) &&
