@@ -119,13 +119,9 @@ class Hub implements EventHub {
         "You have reached the limit of event streams of one person. Close some pages of the console.",
       );
     const nowMs = performance.now();
-    const fresh = {
-      position: undefined,
-      providers: undefined,
-      usageMs: -Infinity,
-      noticeTexts: new Map(),
-    };
-    const reader: Reader = { ...options, ...fresh, checkedMs: nowMs, sentMs: nowMs };
+    const times = { checkedMs: nowMs, sentMs: nowMs, usageMs: -Infinity };
+    const unknown = { position: undefined, providers: undefined, noticeTexts: new Map() };
+    const reader: Reader = { ...options, ...times, ...unknown };
     this.#readers.add(reader);
     void this.#run();
     return () => this.#readers.delete(reader);
@@ -155,7 +151,7 @@ class Hub implements EventHub {
       for (const reader of this.#readers) this.#end(reader, "stopping");
       return;
     }
-    await Promise.all([...this.#readers].map((reader) => this.#checkRights(reader)));
+    await this.#checkRights([...this.#readers]);
     for (const reader of this.#readers)
       if (reader.position === undefined) await this.#startReader(reader);
     await this.#advanceReaders([...this.#readers].filter(({ position }) => position !== undefined));
@@ -203,7 +199,7 @@ class Hub implements EventHub {
     );
     const rows = news.isCut ? [] : await this.#rows.read(unread);
     // The rights may have changed while the rows were read.
-    await Promise.all(readers.map((reader) => this.#checkRights(reader)));
+    await this.#checkRights(readers);
     for (const reader of readers) {
       if (!this.#readers.has(reader)) continue;
       const fresh = rows?.filter(({ name }) => !reader.position!.has(name));
@@ -264,10 +260,8 @@ class Hub implements EventHub {
     const texts = await this.#notices.read(new Set(readers.flatMap(({ topics }) => topics)));
     for (const { reader, topics } of readers) {
       const news = changedTopics(topics, texts, reader.noticeTexts);
-      this.#send(
-        reader,
-        news.map((topic) => ({ event: "changed", data: { topic } })),
-      );
+      const events = news.map((topic) => ({ event: "changed" as const, data: { topic } }));
+      this.#send(reader, events);
     }
   }
 
@@ -277,7 +271,13 @@ class Hub implements EventHub {
     reader.sink.send(events, reader.position?.mark);
   }
 
-  async #checkRights(reader: Reader): Promise<void> {
+  /** Waits for all checks, also after one has failed: a late one may end its stream, and until then the old rights hold. */
+  async #checkRights(readers: readonly Reader[]): Promise<void> {
+    const checks = await Promise.allSettled(readers.map((reader) => this.#checkOne(reader)));
+    for (const check of checks) if (check.status === "rejected") throw check.reason;
+  }
+
+  async #checkOne(reader: Reader): Promise<void> {
     if (performance.now() - reader.checkedMs < this.#timing.checkMs) return;
     // Set before the read: a change during it causes another check.
     reader.checkedMs = performance.now();
