@@ -40,8 +40,8 @@ interface Restored {
 
 /**
  * Restores a removed member, once, by either id that `getMember` takes. The caller enables the keys that were disabled with them, and
- * ends an invitation made since, so that no user is a member twice.
- * @throws GatewayError `not_found` after ten minutes; `conflict` if they are a member again
+ * ends an invitation made since, so that a person is not a member twice.
+ * @throws GatewayError `not_found` after ten minutes; `conflict` if they are a member again, perhaps with another account
  */
 export async function restoreMember(
   { database, clock }: RowContext,
@@ -68,14 +68,21 @@ export async function restoreMember(
     workspaceId,
     userId,
   ]);
-  const invited = await database.query<MemberRow>(
-    `select ${memberColumns} from members where workspace_id = $1 and status = 'invited'
-       and user_id in (select o.id from users u join users o on o.email = u.email where u.id = $2) for update`,
+  const others = await database.query<MemberRow>(
+    `select ${memberColumns} from members where workspace_id = $1 and user_id <> $2
+       and user_id in (select o.id from users u join users o on o.email = u.email where u.id = $2) order by status limit 1 for update`,
     [workspaceId, userId],
   );
+  const [other] = others.map(memberOfRow);
+  if (other?.status === "active") {
+    throw new GatewayError(
+      "conflict",
+      "A member has their address already: they came back with another account. Remove that member first.",
+    );
+  }
   return {
     member: memberOfRow(rows[0]!),
     disabledKeys: kept.disabled_keys,
-    invited: invited.map(memberOfRow)[0],
+    invited: other,
   };
 }

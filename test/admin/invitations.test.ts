@@ -218,6 +218,26 @@ describe("an invited user", () => {
     ]);
   });
 
+  it("is a member only once: a removed member is not restored beside the account with which they came back", async () => {
+    const email = freshEmail();
+    const path = `/workspaces/${world.home.id}/members`;
+    const first = await invited(email);
+    const joined = await accept({ token: first.token, password: "a long password" });
+    expect(joined.json.user_id).toBe(first.userId);
+    world.must(await world.ann.call("DELETE", `${path}/${first.userId}`));
+    const again = await invited(email);
+    const back = await accept({ token: again.token, password: "another password" });
+    expect(back.json).toMatchObject({ user_id: again.userId, status: "active" });
+    const restore = () => world.ann.call("POST", `${path}/${first.userId}/restore`, {});
+    const refused = await restore();
+    expect([refused.status, refused.json.error.message]).toEqual([
+      409,
+      "A member has their address already: they came back with another account. Remove that member first.",
+    ]);
+    world.must(await world.ann.call("DELETE", `${path}/${again.userId}`));
+    expect((await restore()).json).toMatchObject({ user_id: first.userId, status: "active" });
+  });
+
   it("gets a new link and password when invited again, under the same id; revoking the invitation ends both", async () => {
     const email = freshEmail();
     const first = await invited(email);
