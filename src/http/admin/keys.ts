@@ -118,7 +118,10 @@ async function ownerOf(
   }
   permit(actor, "key.create_for_member", { workspaceId }, "workspace");
   const member = await getMember(context, { workspaceId, userId }, { forUpdate: true }).catch(
-    () => undefined,
+    (error: unknown) => {
+      if (error instanceof GatewayError && error.code === "not_found") return undefined;
+      throw error;
+    },
   );
   if (member?.status === "active") return member.userId;
   throw invalidValue(
