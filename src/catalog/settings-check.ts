@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../base/json.ts";
 import { hasUserinfo } from "../base/userinfo.ts";
 import type { Finding, Path } from "./mistakes.ts";
+import { valueAt } from "./rows.ts";
 
 /** True for an HTTP or HTTPS URL without query and fragment. */
 export function isPlainUrl(text: string): boolean {
@@ -28,9 +29,6 @@ const addresses: readonly Address[] = [
     form: /^https?:\/\/[^\s?#@]+$/,
   },
 ];
-
-const valueAt = (file: WireObject, path: Path): unknown =>
-  path.reduce<unknown>((value, step) => (isObject(value) ? value[step] : undefined), file);
 
 function checkAddress(file: WireObject, { path, fix, form = /./ }: Address): Finding[] {
   const text = valueAt(file, path);

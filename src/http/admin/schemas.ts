@@ -142,7 +142,7 @@ export function timeOf<Absent extends null | undefined>(
   throw invalidValue(param, timeFault(text));
 }
 
-/** What a text lacks to be a time. A plus in an address is a space, so an offset of local time arrives with one. */
+/** The fault of a text that is no time. A plus in an address is a space, so an offset of local time arrives with one. */
 function timeFault(text: string): string {
   const isDay = hasDay(text);
   if (isDay && /T[\d:.]+ \d{2}:\d{2}$/i.test(text))

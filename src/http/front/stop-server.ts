@@ -67,7 +67,7 @@ export async function stopServer(
 /** Schedules the cut of calls in flight; the last call of `in` counts. */
 function createCutTimer(
   server: Server,
-  { answerWaiting, endStreams }: Omit<Stopping, "refuse" | "sooner">,
+  { answerWaiting, endStreams }: Pick<Stopping, "answerWaiting" | "endStreams">,
 ) {
   let timers: NodeJS.Timeout[] = [];
   const cancel = (): void => timers.forEach(clearTimeout);
