@@ -62,6 +62,8 @@ export interface BodyStream {
   /** True once all of it has been read. */
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
+  /** Its connection. */
+  readonly socket: object;
 }
 
 /** The body if it came with its head, else the stream to read it from. */

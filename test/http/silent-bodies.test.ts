@@ -16,6 +16,7 @@ afterEach(() => void vi.useRealTimers());
 class Sent extends EventEmitter implements BodyStream {
   readableEnded = false;
   destroyed = false;
+  readonly socket = {};
   pause = () => this;
   resume = () => this;
 }

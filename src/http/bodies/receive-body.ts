@@ -5,6 +5,7 @@ import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import { bodyTooLarge, incompleteBodyError, type BodyLimit } from "./body-limits.ts";
 import { decodeBody, encodingOf, refuseEncoded } from "./content-encoding.ts";
 import type { BodyStream, RequestBody, RequestHead } from "../exchange.ts";
+import { isLate } from "./late.ts";
 import { pace } from "./paced.ts";
 
 export interface BodyBounds {
@@ -101,7 +102,8 @@ function collect(request: BodyStream, { limit, lease }: BodyBounds): Promise<Buf
     });
     request.on("end", () => {
       const bytes = pieces.join();
-      settle()?.resolve(bytes);
+      if (isLate(request)) settle()?.reject(incompleteBodyError());
+      else settle()?.resolve(bytes);
     });
     request.on("error", () => settle()?.reject(incompleteBodyError()));
   });

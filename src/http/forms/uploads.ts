@@ -9,6 +9,7 @@ import { ChunkBuffer } from "../../base/chunk-buffer.ts";
 import type { FileDrafts } from "../../files/index.ts";
 import { isImageField, type Upload } from "../../media/index.ts";
 import { bodyTooLarge, incompleteBodyError } from "../bodies/body-limits.ts";
+import { isLate } from "../bodies/late.ts";
 import { readParts, type Part, type PartLimits } from "./multipart.ts";
 import { receiveHashed, shown, storePicture, type PictureLimits } from "./picture-upload.ts";
 
@@ -66,13 +67,16 @@ interface Options {
   readonly stored: ByteLease;
 }
 
+/** A body, with its connection if it has one. */
+type FormSource = Readable & { readonly socket?: object };
+
 /**
  * Reads a body to its end. On failure it removes the stored pictures before it throws. It leaves the source open, so that an answer can
  * be written. Only a source that is silent while others need its bytes is destroyed.
  * @throws GatewayError `malformed_request`, `request_too_large`, `invalid_image_file`, `image_too_large`, `too_many_images`,
  * `invalid_value`, `overloaded`
  */
-export async function readMultipart(source: Readable, options: Options): Promise<Multipart> {
+export async function readMultipart(source: FormSource, options: Options): Promise<Multipart> {
   const { boundary, store, limits, lease, stored } = options;
   const body = bounded(source, limits.bodyBytes);
   const form = new Form(options);
@@ -102,7 +106,7 @@ export async function readMultipart(source: Readable, options: Options): Promise
  * source.
  */
 async function* bounded(
-  source: Readable,
+  source: FormSource,
   bytesMax: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const chunks = source.iterator({ destroyOnReturn: false });
@@ -112,7 +116,10 @@ async function* bounded(
       const { done, value } = await chunks
         .next()
         .catch(() => Promise.reject(incompleteBodyError()));
-      if (done === true) return;
+      if (done === true) {
+        if (isLate(source)) throw incompleteBodyError();
+        return;
+      }
       const chunk = value as Uint8Array;
       bytes += chunk.byteLength;
       if (bytes > bytesMax) throw bodyTooLarge({ bytesMax });

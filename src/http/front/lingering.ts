@@ -5,9 +5,9 @@
  */
 import type { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
+import { lingering } from "../bodies/late.ts";
 
 const lingerMsMax = 5_000;
-const lingering = new WeakSet<Socket>();
 
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its socket
 const { destroySoon } = Socket.prototype;

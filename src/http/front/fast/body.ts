@@ -6,7 +6,7 @@ export const emptyBytes = Buffer.alloc(0);
 
 /** Not read before a `data` listener is added: until then, a stranger's body stays in the kernel's buffers. */
 export class FastBody implements BodyStream {
-  readonly #socket: Pick<Socket, "pause" | "resume">;
+  readonly socket: Socket;
   /** Bytes that have not arrived yet. */
   #missing: number;
   /** The bytes that came with the head, until a listener takes them. */
@@ -20,8 +20,8 @@ export class FastBody implements BodyStream {
   destroyed = false;
 
   /** `length` is the announced length; `first`, which is shorter, came with the head. */
-  constructor(socket: Pick<Socket, "pause" | "resume">, length: number, first: Buffer) {
-    this.#socket = socket;
+  constructor(socket: Socket, length: number, first: Buffer) {
+    this.socket = socket;
     this.#missing = length - first.length;
     this.#first = first;
   }
@@ -62,10 +62,10 @@ export class FastBody implements BodyStream {
   }
 
   pause(): void {
-    if (!this.readableEnded) this.#socket.pause();
+    if (!this.readableEnded) this.socket.pause();
   }
 
   resume(): void {
-    if (!this.readableEnded && !this.destroyed) this.#socket.resume();
+    if (!this.readableEnded && !this.destroyed) this.socket.resume();
   }
 }
