@@ -11,6 +11,7 @@ type Options = Parameters<ReturnType<typeof createEventHub>["join"]>[0];
 const all = { everything: true, workspaceIds: [], ownWorkspaceIds: [], userId: null };
 const sight: Options["sight"] = {
   rows: { requests: all, tasks: all, deliveries: all },
+  providerStates: true,
   notices: [],
 };
 

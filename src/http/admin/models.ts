@@ -1,5 +1,5 @@
-/** The configured models, with their health. docs/management.md. Every signed-in user sees them, to choose from. */
-import { keyKind, readObject } from "../../admin/index.ts";
+/** The configured models, with their health. docs/management.md. Everyone with a role sees them, to choose from. */
+import { keyKind, permit, readObject } from "../../admin/index.ts";
 import { invalidValue } from "../../base/errors.ts";
 import { Type, type Static } from "../../base/json-schema.ts";
 import type { Model } from "../../catalog/index.ts";
