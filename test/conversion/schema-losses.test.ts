@@ -168,6 +168,32 @@ const chain = Object.fromEntries(
   Array.from({ length: 9_000 }, (_, index) => [`c${index}`, { $ref: `#/$defs/c${index + 1}` }]),
 );
 
+it.each(["toString", "constructor", "__proto__", "hasOwnProperty"])(
+  "T23: a keyword named %s, which every object inherits, is left out of a merged schema",
+  (keyword) => {
+    const own = JSON.parse(`{ "${keyword}": 1 }`) as JsonObject;
+    const place: JsonObject = { type: "object", properties: { x: { type: "string" } } };
+    const parameters = {
+      type: "object",
+      properties: { all: { allOf: [own, place] }, one: { $ref: "#/$defs/place", ...own } },
+      $defs: { place },
+    };
+    const { body } = routeOf("chat", "generate_content", requestWith.chat("look", parameters));
+    expect(body).toMatchObject({
+      tools: [
+        {
+          functionDeclarations: [
+            {
+              parametersJsonSchema: { type: "object", properties: { all: place, one: place } },
+            },
+          ],
+        },
+      ],
+    });
+    expect(JSON.stringify(body)).not.toContain(keyword);
+  },
+);
+
 describe("a schema that is built to expand endlessly", () => {
   const schemas: [what: string, schema: JsonObject, losses: string[]][] = [
     ["the same references in lists of lists", expandingSchema(60, 4, true), []],

@@ -200,7 +200,10 @@ function mergeAll(parts: readonly Json[], cleaning: Cleaning): JsonObject {
     const members = isJsonObject(part) ? Object.entries(part) : [];
     spend(cleaning, 1 + members.length);
     for (const [key, value] of members) {
-      if (key !== "__proto__") merged[key] = mergeMember(key, merged[key], value, cleaning);
+      if (key === "__proto__") continue;
+      // A keyword may have the name of an inherited member, such as `constructor`.
+      const known = Object.hasOwn(merged, key) ? merged[key] : undefined;
+      merged[key] = mergeMember(key, known, value, cleaning);
     }
   }
   return merged;
