@@ -3,6 +3,7 @@
  * the caller's name. Requirements: CONV.
  */
 import type { Note } from "../base/notes.ts";
+import { allowedTools } from "./allowed-tools.ts";
 import type {
   CanonicalFieldName,
   CanonicalRequest,
@@ -92,7 +93,7 @@ function fitAllowed(fitting: Fitting): void {
   const { request } = fitting;
   const { toolChoice: choice, tools = [], names } = request;
   if (choice?.type !== "allowed" || tools.length === 0) return;
-  const offered = tools.filter(({ name }) => choice.names.includes(name));
+  const offered = allowedTools(tools, choice);
   if (offered.length > 0) {
     if (fitting.target.limits.refusesAllowed)
       fitting.request = { ...request, tools: offered, toolChoice: { type: choice.mode } };

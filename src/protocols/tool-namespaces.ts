@@ -156,11 +156,12 @@ function flatTools(
   choice: ToolChoice | undefined,
 ): Tool[] {
   const told = new Set<ToolNamespace>();
+  const allowed = choice?.type === "allowed" ? new Set(choice.names) : undefined;
   return tools.map((tool) => {
     const { namespace, ...own } = tool;
     if (!namespace) return tool;
     const name = names.of({ namespace: namespace.name, name: tool.name });
-    const isOffered = choice?.type !== "allowed" || choice.names.includes(name);
+    const isOffered = allowed === undefined || allowed.has(name);
     if (!namespace.description || told.has(namespace) || !isOffered) return { ...own, name };
     told.add(namespace);
     const about = `About all tools of \`${namespace.name}\`: ${namespace.description}`;

@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 import {
   codecs,
   createRoute,
+  upstreamCodecs,
   type JsonObject,
   type ProtocolName,
+  type UpstreamProtocol,
 } from "../../src/protocols/index.ts";
 import { costMs } from "../support/cost.ts";
 import { shortOrLong } from "../support/long.ts";
@@ -15,7 +17,22 @@ const costMsMax = shortOrLong(1_500, 5_000);
 const many = (make: (index: number) => JsonObject): JsonObject[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-const conversations: readonly (readonly [string, ProtocolName, ProtocolName, JsonObject])[] = [
+/** Tools of which the caller allows some, in another order. */
+const allowsSome: JsonObject = {
+  contents: [{ parts: [{ text: "x" }] }],
+  tools: [{ functionDeclarations: many((index) => ({ name: `tool_${index}` })) }],
+  toolConfig: {
+    functionCallingConfig: {
+      mode: "ANY",
+      allowedFunctionNames: Array.from(
+        { length: count },
+        (_, index) => `tool_${1.5 * count - index}`,
+      ),
+    },
+  },
+};
+
+const conversations: readonly (readonly [string, ProtocolName, UpstreamProtocol, JsonObject])[] = [
   [
     "results in the reverse order of their calls",
     "chat",
@@ -100,6 +117,33 @@ const conversations: readonly (readonly [string, ProtocolName, ProtocolName, Jso
       })),
     },
   ],
+  ["allowed tools", "generate_content", "messages", allowsSome],
+  ["allowed tools, for Converse", "generate_content", "converse", allowsSome],
+  [
+    "allowed tools of a namespace",
+    "responses",
+    "chat",
+    {
+      model: "acme/chat",
+      input: "x",
+      tools: [
+        {
+          type: "namespace",
+          name: "n",
+          description: "About all.",
+          tools: many((index) => ({ type: "function", name: `tool_${index}` })),
+        },
+      ],
+      tool_choice: {
+        type: "allowed_tools",
+        mode: "auto",
+        tools: [
+          ...many((index) => ({ type: "function", name: `other_${index}` })),
+          { type: "function", namespace: "n", name: `tool_${count - 1}` },
+        ],
+      },
+    },
+  ],
   [
     "unknown fields",
     "chat",
@@ -165,7 +209,7 @@ describe(`${count} items of a kind`, () => {
   it.each(conversations)("are converted in linear time: %s", async (_what, from, to, body) => {
     const request: Parameters<typeof createRoute>[0] = {
       caller: codecs[from],
-      upstream: codecs[to],
+      upstream: upstreamCodecs[to],
       body,
       stream: false,
       requestedModel: "acme/chat",

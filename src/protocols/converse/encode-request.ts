@@ -3,6 +3,7 @@
  * protocol cannot carry. docs/bedrock.md.
  */
 import { exactText } from "../../base/exact-numbers.ts";
+import { allowedTools } from "../allowed-tools.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -62,8 +63,7 @@ function encodeTools(request: CanonicalRequest): JsonObject | undefined {
   const { toolChoice, tools = [] } = request;
   if (toolChoice?.type === "none") return undefined;
   // The protocol has no list of allowed tools; offering only the allowed ones has the same effect (T29).
-  const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
-  const offered = names ? tools.filter(({ name }) => names.includes(name)) : tools;
+  const offered = allowedTools(tools, toolChoice);
   if (offered.length === 0) return usedTools(request);
   const choice = encodeToolChoice(toolChoice);
   return {

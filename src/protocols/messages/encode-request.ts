@@ -2,7 +2,7 @@
  * Encodes the canonical form as a messages request. Requirements: CONV. Never fails: `fit` has already capped, filled and removed
  * everything that the protocol cannot carry.
  */
-import { pushAll } from "../../base/push-all.ts";
+import { allowedTools } from "../allowed-tools.ts";
 import type {
   CanonicalRequest,
   JsonObject,
@@ -72,10 +72,9 @@ function encodeMessage({ role, content }: Message): JsonObject {
 function encodeTools(request: CanonicalRequest, body: JsonObject): void {
   const { toolChoice, tools = [] } = request;
   // The protocol has no list of allowed tools; offering only the allowed ones has the same effect (T29).
-  const names = toolChoice?.type === "allowed" ? toolChoice.names : undefined;
-  const offered = names ? tools.filter((tool) => names.includes(tool.name)) : tools;
+  const offered = allowedTools(tools, toolChoice);
   if (offered.length > 0) body["tools"] = offered.map(encodeTool);
-  else if (names) return;
+  else if (toolChoice?.type === "allowed") return;
   const choice = encodeToolChoice(toolChoice);
   const parallel = request.parallelToolCalls;
   if (parallel !== undefined && tools.length > 0 && toolChoice?.type !== "none") {
