@@ -6,7 +6,7 @@ import { isObject } from "../../base/json.ts";
 import { reportedCount } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TokenCounting } from "../counting.ts";
-import { removeFilteredFields } from "../filter.ts";
+import { direct } from "./direct.ts";
 import { read } from "./names.ts";
 import { decodeRequest } from "./request.ts";
 
@@ -19,9 +19,9 @@ function requestOf(body: JsonObject): JsonObject {
 export const counting: TokenCounting = {
   decode: (body, model) => decodeRequest(requestOf(body), { model, stream: false }),
   ask(body, model) {
-    const request: JsonObject = { ...requestOf(body), model: `models/${model}` };
-    removeFilteredFields(request);
-    return { generateContentRequest: request };
+    // What is counted is what the call itself would send.
+    const { body: request } = direct.request(requestOf(body), { model, stream: false });
+    return { generateContentRequest: { ...request, model: `models/${model}` } };
   },
   countIn: ({ totalTokens }) => reportedCount(totalTokens),
   answer: (inputTokens) => ({ totalTokens: inputTokens }),

@@ -2,11 +2,9 @@
 import { reportedCount } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TokenCounting } from "../counting.ts";
-import { removeFilteredFields } from "../filter.ts";
 import { compileCheck } from "../wire-check.ts";
-import { fitCallIds } from "./call-ids.ts";
+import { direct } from "./direct.ts";
 import { decodeRequest } from "./request.ts";
-import { disableThinkingInLoop } from "./unsigned-loop.ts";
 import { removeUnsigned } from "./unsigned.ts";
 import { countTokensRequest } from "./wire.ts";
 
@@ -26,8 +24,6 @@ const answerFields = [
 function inputOf(body: JsonObject): JsonObject {
   const input = { ...body };
   for (const name of answerFields) delete input[name];
-  removeFilteredFields(input);
-  removeUnsigned(input);
   return input;
 }
 
@@ -35,14 +31,12 @@ export const counting: TokenCounting = {
   decode(body, model) {
     validate(body);
     // A complete request requires a maximum; it is not part of the input.
-    return decodeRequest({ ...inputOf(body), max_tokens: 1 }, { model, stream: false });
+    const input: JsonObject = { ...inputOf(body), max_tokens: 1 };
+    removeUnsigned(input);
+    return decodeRequest(input, { model, stream: false });
   },
-  ask(body, model) {
-    const input = inputOf(body);
-    disableThinkingInLoop(input, body["messages"], model);
-    fitCallIds(input, model);
-    return { ...input, model };
-  },
+  // What is counted is what the call itself would send.
+  ask: (body, model) => direct.request(inputOf(body), { model, stream: false }).body,
   countIn: ({ input_tokens: tokens }) => reportedCount(tokens),
   answer: (inputTokens) => ({ input_tokens: inputTokens }),
 };
