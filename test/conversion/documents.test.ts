@@ -249,3 +249,26 @@ describe("a document of several parts", () => {
     expect(codec.encodeRequest(request, "acme/x")["messages"]).toEqual(body["messages"]);
   });
 });
+
+it.each([
+  ["end like a numbered one", ["report 2", "report"], ["report 2 1", "report 2"]],
+  ["are equal", ["a.pdf", "a.pdf", "a.pdf"], ["a pdf", "a pdf 2", "a pdf 3"]],
+  [
+    "are cut at a blank",
+    [`${"x".repeat(179)} y`, `${"x".repeat(179)} y`],
+    ["x".repeat(179), `${"x".repeat(179)} 2`],
+  ],
+])(
+  "T25: names of documents that %s are unique in Converse, with single spaces",
+  (_how, given, sent) => {
+    const source = { type: "base64", media_type: "application/pdf", data };
+    const blocks = given.map((title) => ({ type: "document", source, title }));
+    const { messages } = routeOf("messages", "converse", ask(...blocks)).body as {
+      messages?: { content: { document?: { name: string } }[] }[];
+    };
+    const names = messages?.[0]?.content.flatMap(({ document }) =>
+      document ? [document.name] : [],
+    );
+    expect(names).toEqual(sent);
+  },
+);

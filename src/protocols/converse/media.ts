@@ -72,13 +72,17 @@ export function encodeMedia(
 
 const nameMax = 180;
 
-/** The vendor accepts letters, digits, single spaces, hyphens and brackets, and requires unique names. */
+/**
+ * The vendor accepts letters, digits, single spaces, hyphens and brackets, and requires unique names. Only the first name goes without its
+ * number, unless it ends like a numbered one.
+ */
 function documentName(filename: string | undefined, number: number): string {
   const plain = (filename ?? "document")
     .replace(/[^a-zA-Z0-9\s()[\]-]/g, " ")
     .replace(/\s+/g, " ")
     .trim()
-    .slice(0, nameMax);
+    .slice(0, nameMax)
+    .trimEnd();
   const name = plain === "" ? "document" : plain;
-  return number === 1 ? name : `${name} ${number}`;
+  return number === 1 && !/ \d+$/.test(name) ? name : `${name} ${number}`;
 }
