@@ -6,7 +6,17 @@ import { isObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import { schemasIn } from "./schema-walk.ts";
 
-const refused = ["allOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
+/** OpenAI's guide names all but `oneOf`, which it refuses as well. */
+const refused = [
+  "allOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+  "dependentRequired",
+];
 
 /** True if OpenAI can enforce the schema. */
 export const isStrict = (schema: JsonObject): boolean =>

@@ -42,6 +42,10 @@ const refused = {
   },
   "a map": closed({ a: { type: "object", additionalProperties: text } }, ["a"]),
   "a member of several schemas": closed({ a: { allOf: [point] } }, ["a"]),
+  "members that need each other": {
+    ...closed({ a: text, b: text }, ["a", "b"]),
+    dependentRequired: { a: ["b"] },
+  },
 };
 
 describe.each(["chat", "responses"] as const)("a strict tool from messages towards %s", (to) => {
