@@ -16,7 +16,6 @@ export const limits = {
     xhigh: "HIGH",
     max: "HIGH",
   },
-  media: ["image", "audio", "video", "file"],
 } as const;
 
 /** True for addresses that the vendor can read itself; media at any other URL is lost (CONV-517, CONV-518). */

@@ -11,8 +11,6 @@ export const limits = {
   budgetMin: 1024,
   /** The required `max_tokens`, if neither the request nor the model has a maximum. */
   maxTokensFallback: 4096,
-  /** Media that a message can hold; audio, video and files of other callers make the request fail. */
-  media: ["image"],
 } as const;
 
 /** The limits of messages as the target of a conversion. CONV-401 to CONV-426. */
