@@ -86,7 +86,8 @@ function groupByPath(params: readonly string[]): string[] {
 }
 
 /**
- * If no allowed tool is offered, the model must call none. If the vendor refuses a choice among allowed tools, the others are not offered.
+ * Leaves out names of allowed tools that are not offered, since Gemini refuses them. If no allowed tool is offered, the model must call
+ * none. If the vendor refuses a choice among allowed tools, the others are not offered.
  * @throws GatewayError `unsupported_parameter` if a call is required and no allowed tool is offered
  */
 function fitAllowed(fitting: Fitting): void {
@@ -95,8 +96,13 @@ function fitAllowed(fitting: Fitting): void {
   if (choice?.type !== "allowed" || tools.length === 0) return;
   const offered = allowedTools(tools, choice);
   if (offered.length > 0) {
-    if (fitting.target.limits.refusesAllowed)
-      fitting.request = { ...request, tools: offered, toolChoice: { type: choice.mode } };
+    const known = new Set(offered.map(({ name }) => name));
+    const allowed = choice.names.filter((name) => known.has(name));
+    if (allowed.length < choice.names.length)
+      fitting.note("toolChoice", "rewritten", "tools it allows that are not offered left out");
+    fitting.request = fitting.target.limits.refusesAllowed
+      ? { ...request, tools: offered, toolChoice: { type: choice.mode } }
+      : { ...request, toolChoice: { ...choice, names: allowed } };
     return;
   }
   if (choice.mode === "required")
