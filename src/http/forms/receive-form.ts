@@ -57,7 +57,10 @@ async function read(services: HttpServices, { raw, caller, lease }: FastifyReque
 const restMsMax = 10_000;
 
 function discardRest({ raw }: FastifyRequest): void {
+  raw.on("error", () => undefined);
+  // There is no rest, and no event will follow.
+  if (raw.readableEnded || raw.destroyed) return;
   const late = setTimeout(() => raw.destroy(), restMsMax);
   raw.once("close", () => clearTimeout(late)).once("end", () => clearTimeout(late));
-  raw.on("error", () => undefined).resume();
+  raw.resume();
 }
