@@ -158,6 +158,10 @@ export class MessagesReader {
       return { type: "error", error: { message } };
     }
     this.wireUsage = mergeUsage(this.wireUsage, usage);
+    if (reportsInput(usage)) {
+      this.#reportsUsage = true;
+      this.#awaitsInput = false;
+    }
     return nothing;
   }
 

@@ -199,6 +199,32 @@ describe("the tap of a messages stream", () => {
     expect(names(passed)).toEqual(["message_start", "content_block_start", "content_block_stop"]);
   });
 
+  it("T44 T61: bills the input that only a second start reports, and no estimate", () => {
+    const watching = tap();
+    const start = (id: string, input_tokens: number) => ({
+      type: "message_start",
+      message: { id, content: [], usage: { input_tokens, output_tokens: 0 } },
+    });
+    const frames = [
+      start("a", 0),
+      start("b", 120),
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hi" } },
+      { type: "content_block_stop", index: 0 },
+      {
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
+        usage: { output_tokens: 5 },
+      },
+      { type: "message_stop" },
+    ];
+    tapAll(
+      watching,
+      frames.map((frame) => ({ event: frame.type, data: JSON.stringify(frame) })),
+    );
+    expect(watching.seen.usage).toMatchObject({ inputTokens: 120, outputTokens: 5 });
+  });
+
   it("reports an answer that starts again in the middle of a call as an error", () => {
     const watching = tap();
     const { passed } = tapAll(watching, framesOf(transcripts.splicedStart));
