@@ -34,7 +34,7 @@ const resultBytesMax = 128 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
 const pauseMsMax = 5_000;
-/** A picture that its server lacks for longer is not coming: its caller waits, and nobody gives another address. */
+/** A picture that its server lacks for longer is not coming: the caller waits, and the vendor gives no other address. */
 const missingMsMax = 30_000;
 
 /** True if the picture may be fetched after this failure: its URL may not work yet, or its server may be down for a moment. */

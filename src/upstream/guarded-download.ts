@@ -129,7 +129,7 @@ async function check(text: string, request: DownloadRequest): Promise<CheckedUrl
     });
   } catch (error) {
     if (error instanceof GatewayError)
-      // As in all other failures, the reason is the end of somebody's sentence.
+      // As in all other failures, the reason ends the sentence of its reader.
       throw new DownloadError("address", error.message.replace(/\.$/, ""), { cause: error });
     throw toDownloadError(error);
   }

@@ -60,7 +60,7 @@ describe("@ai-sdk/openai 4.0.118 and @mistralai/mistralai 2.7.0", () => {
       choices: [{ finish_reason: "error" }],
       error: { code: "upstream_error" },
     });
-    // What has the shape of a chunk is read as a chunk, and its error is skipped. A choice of a chunk has an index.
+    // A frame with the shape of a chunk is read as a chunk, and its error is skipped. A choice of a chunk has an index.
     expect(last).not.toHaveProperty("choices.0.index");
   });
 });

@@ -207,7 +207,7 @@ describe("the caller's own mistake", () => {
     ["no code", { type: "invalid_request_error", param: "size", code: null }, "upstream_rejected"],
     ["a code", { type: "invalid_request_error", param: "size", code: "bad_size" }, "bad_size"],
   ])(
-    "that a vendor reports with %s has the vendor's code or ours, never the error's class",
+    "an error that a vendor reports with %s has the vendor's code or ours, never the error's class",
     async (_name, own, code) => {
       const message = "This size is not supported.";
       vendors.answer(json({ error: { message, ...own } }, 400));

@@ -105,7 +105,7 @@ interface Material {
   reference_images?: { readonly url: unknown }[];
 }
 
-/** What `content` says so far: our fields, members that none of them stands for, and the places of pictures. */
+/** The contents read so far: our fields, members that none of them stands for, and the places of pictures. */
 interface Content {
   readonly material: Material;
   readonly unread: [place: string, value: unknown][];

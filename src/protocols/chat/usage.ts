@@ -127,8 +127,8 @@ const partNames = {
 } as const;
 
 /**
- * Returns a details member of `usage` with the billed count, if the vendor reports it elsewhere, or one that cannot be true (T51); undefined
- * if it has the count, or the count is 0 and not reported.
+ * Returns a details member of `usage` with the billed count, if the vendor reports it elsewhere or reports an impossible one (T51).
+ * Undefined if it has the count, or the count is 0 and not reported.
  */
 function partOf(
   usage: JsonObject,

@@ -1,7 +1,7 @@
 /**
  * The direct route of the messages protocol. The caller's body passes, except for `model`, filtered fields, surplus cache markers and
  * Claude's billing line. Thinking and citations without a vendor's signature are removed, as is `thinking` in a tool loop or an answer
- * that another vendor began, and call ids that Claude refuses are replaced.
+ * that another vendor began. Call ids that Claude refuses are replaced.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject, type WireObject } from "../../base/json.ts";

@@ -2,6 +2,7 @@
  * Encodes the canonical form as a messages request. Requirements: CONV. Never fails: `fit` has already capped, filled and removed
  * everything that the protocol cannot carry.
  */
+import { pushAll } from "../../base/push-all.ts";
 import { allowedTools } from "../allowed-tools.ts";
 import type {
   CanonicalRequest,

@@ -78,7 +78,7 @@ export function maskAnswerWithRetryAfter<Read extends MediaState | MediaRefusal>
   return retryAfterMs === undefined ? read : { ...read, retryAfterMs };
 }
 
-/** What the vendor calls the error. Some vendors say only in its class what others say in its code. */
+/** The vendor's word for the error: its code, else its class, where some vendors put what others put in the code. */
 export const wordOf = ({ code, type }: MediaRefusal): string | undefined => code ?? type;
 
 /** Returns the meaning of a refusal. */
