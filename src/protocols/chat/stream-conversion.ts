@@ -97,13 +97,14 @@ interface StreamedChoice {
   readonly logprobs: JsonObject;
 }
 
-/** Returns the whole answer of a stream; undefined if one of its choices broke off. */
+/** Returns the whole answer of a stream; undefined if it has an error, or one of its choices broke off. */
 export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ChatReader();
   const choices = new Map<number, StreamedChoice>();
   const told: JsonObject = {};
   for (const frame of frames) {
-    reader.read(frame);
+    // An error of the whole answer is in no choice.
+    if (reader.read(frame).type === "error") return undefined;
     const chunk = parseObject(frame.data);
     if (!chunk) continue;
     const { choices: wire, usage: _usage, object: _chunk, ...fields } = chunk as JsonObject;

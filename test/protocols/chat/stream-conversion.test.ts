@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Json, JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
-import { contextFor } from "./support.ts";
+import { contextFor, framesOf, sse } from "./support.ts";
 
 const logprobs = {
   content: [{ token: "So", logprob: -0.1, bytes: null, top_logprobs: [] }],
@@ -34,4 +34,24 @@ it.each<[string, JsonObject]>([
     .map((choice) => choice.logprobs)
     .filter((value) => value !== null);
   expect(streamed).toEqual([logprobs]);
+});
+
+const half = { id: "chatcmpl-1", choices: [{ index: 0, delta: { content: "Half" } }] };
+const stop = { id: "chatcmpl-1", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+const boom = { error: { message: "boom", code: 500 } };
+
+it.each<[string, readonly (JsonObject | string)[]]>([
+  ["an error before its end marker", [half, boom, "[DONE]"]],
+  ["an error after its finish reason", [half, stop, boom]],
+  ["a frame that is not JSON", [half, "<html>", "[DONE]"]],
+  [
+    "a choice that ended with an error",
+    [half, { choices: [{ finish_reason: "error" }] }, "[DONE]"],
+  ],
+])("T15 T16 T60: a stream with %s is not collected into a whole answer", (_what, chunks) => {
+  const { direct } = chatCodec;
+  expect(direct.answerFromFrames(framesOf(sse(...chunks)))).toBeUndefined();
+  expect(direct.answerFromFrames(framesOf(sse(half, stop, "[DONE]")))).toMatchObject({
+    choices: [{ message: { content: "Half" }, finish_reason: "stop" }],
+  });
 });
