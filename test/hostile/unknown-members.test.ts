@@ -206,7 +206,7 @@ function isOf(name: string, note: string): boolean {
   if (name === param || param.startsWith(`${name}.`)) return true;
   // The id that pairs a call with its result was changed: neither is sent, and a note with another name reports that.
   if (note.includes(" removed: ") && param.split(".")[0] === name.split(".")[0]) return true;
-  const isDropped = / dropped(?: in conversion)?$/.test(note);
+  const isDropped = / dropped(?: in conversion; .+)?$/.test(note);
   const leftOut = note.split(" left out: ")[1]?.split(", ") ?? [];
   const isKeyword = [...name.split("."), unknownName, "..."].some((step) => leftOut.includes(step));
   return name.startsWith(`${param}.`) && (isDropped || isKeyword);
