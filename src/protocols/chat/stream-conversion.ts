@@ -109,7 +109,10 @@ export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | unde
     if (!chunk) continue;
     const { choices: wire, usage: _usage, object: _chunk, ...fields } = chunk as JsonObject;
     for (const [name, value] of Object.entries(fields)) if (isPresent(value)) told[name] = value;
-    for (const choice of objects(wire)) takeChoice(choices, chunk, choice as JsonObject);
+    // The first choice gets the whole chunk. A copy for each would multiply its size, and a vendor may send any number.
+    const { id = null, created = null } = chunk;
+    for (const [at, choice] of objects(wire).entries())
+      takeChoice(choices, at === 0 ? chunk : { id, created }, choice as JsonObject);
   }
   const isMarked = frames.some(({ data }) => data.trim() === endMarker.data);
   const whole: Json[] = [];

@@ -4,6 +4,8 @@ import { callId } from "../call-id.ts";
 import type { CallPiece } from "./output.ts";
 
 interface Call {
+  /** Its position among the calls. */
+  readonly place: number;
   readonly block: BlockId;
   /** The upstream's id; undefined until it arrives. */
   wireId: string | undefined;
@@ -19,9 +21,11 @@ export interface ToolCalls {
   readonly calls: Call[];
   /** By the vendor's `index`, if sent. */
   readonly byIndex: Map<unknown, Call>;
+  /** By the vendor's id; the first of several. */
+  readonly byId: Map<string, Call>;
 }
 
-export const noToolCalls = (): ToolCalls => ({ calls: [], byIndex: new Map() });
+export const noToolCalls = (): ToolCalls => ({ calls: [], byIndex: new Map(), byId: new Map() });
 
 /** Takes one item of `delta.tool_calls`. `answerId` is the stream's id, used for calls without an id. */
 export function takeCallPiece(
@@ -37,13 +41,14 @@ export function takeCallPiece(
     else call = addCall(state, index);
   }
   call.wireId ??= id;
+  if (id !== undefined && call.wireId === id && !state.byId.has(id)) state.byId.set(id, call);
   call.isCustom ||= piece.isCustom;
   if (call.name !== "")
     return text === "" ? [] : [{ type: "tool_call_delta", block: call.block, arguments: text }];
   call.waiting += text;
   if (name === undefined) return [];
   call.name = name;
-  return beginCall(state, call, answerId);
+  return beginCall(call, answerId);
 }
 
 /**
@@ -51,19 +56,22 @@ export function takeCallPiece(
  * vendors number every call 0 (T5). An id alone continues the call with that id, or else the one at its index: some vendors send a new id
  * with every piece.
  */
-function findCall({ calls, byIndex }: ToolCalls, { index, id, name }: CallPiece): Call | undefined {
+function findCall(
+  { calls, byIndex, byId }: ToolCalls,
+  { index, id, name }: CallPiece,
+): Call | undefined {
   if (typeof index === "number") {
     const call = byIndex.get(index);
     if (!call || id === undefined || call.wireId === undefined || call.wireId === id) return call;
-    const own = calls.find((other) => other.wireId === id);
-    return own ?? (name === undefined ? call : undefined);
+    return byId.get(id) ?? (name === undefined ? call : undefined);
   }
-  if (id !== undefined) return calls.find((call) => call.wireId === id);
+  if (id !== undefined) return byId.get(id);
   return name === undefined ? calls.at(-1) : undefined;
 }
 
 function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {
   const call: Call = {
+    place: calls.length,
     block: `tool_${calls.length}`,
     wireId: undefined,
     name: "",
@@ -75,9 +83,9 @@ function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {
   return call;
 }
 
-function beginCall({ calls }: ToolCalls, call: Call, answerId: string): CanonicalEvent[] {
-  const { block, name, waiting } = call;
-  const id = call.wireId ?? callId(answerId, calls.indexOf(call));
+function beginCall(call: Call, answerId: string): CanonicalEvent[] {
+  const { place, block, name, waiting } = call;
+  const id = call.wireId ?? callId(answerId, place);
   const kind = call.isCustom ? ({ custom: true } as const) : {};
   const start: CanonicalEvent = { type: "tool_call_start", block, id, name, ...kind };
   if (waiting === "") return [start];
@@ -88,7 +96,7 @@ function beginCall({ calls }: ToolCalls, call: Call, answerId: string): Canonica
 /** Ends all calls, once. A call that never got a name still begins, so that its arguments are not lost. */
 export function endCalls(state: ToolCalls, answerId: string): CanonicalEvent[] {
   return state.calls.flatMap((call) => {
-    const begun = call.name === "" ? beginCall(state, call, answerId) : [];
+    const begun = call.name === "" ? beginCall(call, answerId) : [];
     return [...begun, { type: "tool_call_end", block: call.block }];
   });
 }

@@ -262,11 +262,16 @@ function missingOutput(
   });
   const streamedTypes = new Set(begun.map(([, { kind }]) => itemTypeOf[kind]));
   if (state.pictures.size > 0) streamedTypes.add("image_generation_call");
+  if (streamedTypes.size > 0 && !isWhole) return events;
+  let hasClosed = false;
   for (const [index, item] of output.entries()) {
     const type = isCall(item["type"]) ? itemTypeOf.tool_call : String(item["type"]);
-    if (streamedTypes.has(type) || (streamedTypes.size > 0 && !isWhole)) continue;
+    if (streamedTypes.has(type)) continue;
+    // Once: the items below end their own blocks.
+    if (!hasClosed) events.push(...closeAll(state));
+    hasClosed = true;
     const place = streamedTypes.size === 0 ? String(index) : `last_${index}`;
-    events.push(...closeAll(state), ...takeItemEnd(state, place, item));
+    events.push(...takeItemEnd(state, place, item));
   }
   return events;
 }
