@@ -46,8 +46,11 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {
+  if (state.ended) return [];
   const read = state.reader.read(event);
   if (read.type === "response") return takeResponse(state, read);
+  // At once: not every vendor closes its stream after an error.
+  if (read.type === "error") return breakOff(state, read.error);
   return read.type === "step" ? [...begin(state, "", 0), ...takeStep(state, read)] : [];
 }
 
@@ -229,13 +232,11 @@ function takeResponse(
   const events = begin(state, id, tokenCount(response["created_at"]));
   if (!isLast) return events;
   state.ended = true;
-  const failed = state.reader.error ?? error;
-  if (!state.reader.error)
-    events.push(...missingOutput(state, objects(response["output"]), failed === undefined));
-  events.push(...(failed ? closeTexts(state) : closeAll(state)));
+  events.push(...missingOutput(state, objects(response["output"]), error === undefined));
+  events.push(...(error ? closeTexts(state) : closeAll(state)));
   const { usage } = state.reader;
   if (usage) events.push({ type: "usage", usage });
-  if (failed) return [...events, errorEvent(failed)];
+  if (error) return [...events, ...breakOff(state, error)];
   // Not every vendor repeats the event's status in the object.
   const ended = name === "response.incomplete" ? { ...response, status: "incomplete" } : response;
   return [...events, { type: "finish", finish: decodeFinish(ended, state.calls > 0) }];
@@ -284,17 +285,15 @@ const itemTypeOf: Readonly<Record<Kind, string>> = {
   tool_call: "function_call",
 };
 
-const errorEvent = ({ message, type, code = type }: WireError): CanonicalEvent => ({
-  type: "error",
-  message,
-  ...(code === undefined ? {} : { code }),
-});
+function breakOff(state: StreamState, { message, type, code = type }: WireError): CanonicalEvent[] {
+  state.ended = true;
+  const error = { type: "error", message, ...(code === undefined ? {} : { code }) } as const;
+  return [...closeTexts(state), error];
+}
 
 /** Without a terminal event the answer broke off, even if it looks complete (T16). */
 function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   if (state.ended) return [];
-  state.ended = true;
   const broken = "The upstream's stream ended without its terminal event.";
-  const message = why.kind === "cut" ? why.message : broken;
-  return [...closeTexts(state), errorEvent(state.reader.error ?? { message })];
+  return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
 }

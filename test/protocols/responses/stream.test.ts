@@ -367,6 +367,21 @@ describe("the reader of responses streams", () => {
     });
   });
 
+  it("T16: reports an error event at once, and ignores what follows", () => {
+    const decoder = responsesCodec.decodeStream();
+    const push = (...steps: Step[]) =>
+      framesOf(sse(...steps)).flatMap((frame) => decoder.push(frame));
+    const events = push(created, ...message.slice(0, 3), [
+      "error",
+      { code: "quota", message: "no" },
+    ]);
+    expect(events.slice(-2)).toMatchObject([
+      { type: "text_end" },
+      { type: "error", message: "no", code: "quota" },
+    ]);
+    expect([...push(completed), ...decoder.end({ kind: "complete" })]).toEqual([]);
+  });
+
   it("T17: reads the same events at any cut", () => {
     const text = sse(created, ...message, ...call(1, "a", '{"ö":1}'), completed);
     const expected = decodeFrames(responsesCodec, framesOf(text));
