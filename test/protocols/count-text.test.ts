@@ -90,3 +90,22 @@ it.each(scripts)(
     }
   },
 );
+
+const schema: JsonObject = {
+  type: "object",
+  properties: Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`property_${index}`, { type: "string" }]),
+  ),
+};
+const asking: Readonly<Record<ProtocolName, JsonObject>> = {
+  chat: { response_format: { type: "json_schema", json_schema: { name: "n", schema } } },
+  responses: { text: { format: { type: "json_schema", name: "n", schema } } },
+  messages: { output_config: { format: { type: "json_schema", schema } } },
+  generate_content: { generationConfig: { responseJsonSchema: schema } },
+};
+
+it.each(protocols)("BILL-21: the names in an answer's schema are counted: %s", (protocol) => {
+  const { inputCharacters } = codecs[protocol].direct.facts(asking[protocol]);
+  expect(inputCharacters).toBeGreaterThan(2_000);
+  expect(inputCharacters).toBeLessThan(4_000);
+});

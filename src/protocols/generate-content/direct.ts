@@ -9,7 +9,7 @@ import type { Json, JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { isSet, list } from "../read.ts";
+import { isSet, list, objectOf } from "../read.ts";
 import { groundingQueries, searchesToReserve, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { isOlderGeneration, skipSignature } from "./limits.ts";
@@ -32,9 +32,11 @@ function facts(given: JsonObject): CallFacts {
     if (isObject(content)) countParts(content["parts"], input);
   }
   if (isSet(body["tools"])) input.characters += jsonCharacters(body["tools"]);
-  const config = read(body, "generationConfig");
-  const maxOutputTokens = isObject(config) ? read(config, "maxOutputTokens") : undefined;
-  const candidates = isObject(config) ? read(config, "candidateCount") : undefined;
+  const config = objectOf(read(body, "generationConfig"));
+  const schema = read(config, "responseJsonSchema") ?? read(config, "responseSchema");
+  if (isSet(schema)) input.characters += jsonCharacters(schema);
+  const maxOutputTokens = read(config, "maxOutputTokens");
+  const candidates = read(config, "candidateCount");
   return {
     maxOutputTokens: typeof maxOutputTokens === "number" ? maxOutputTokens : undefined,
     answers: typeof candidates === "number" ? candidates : 1,

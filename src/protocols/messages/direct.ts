@@ -10,6 +10,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { objectOf } from "../read.ts";
 import { isSearchTool, searchesToReserve } from "../web-searches.ts";
 import { removeBillingLine } from "./billing.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
@@ -31,6 +32,8 @@ function facts(body: JsonObject): CallFacts {
     }
   }
   if (Array.isArray(body["tools"])) input.characters += jsonCharacters(body["tools"]);
+  const { format } = objectOf(body["output_config"]);
+  if (isObject(format)) input.characters += jsonCharacters(format);
   const { max_tokens: maxTokens, metadata } = body;
   const userId = isObject(metadata) ? metadata["user_id"] : undefined;
   return {

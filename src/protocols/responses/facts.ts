@@ -50,7 +50,8 @@ function addObject(value: WireObject, size: Size): void {
   if (typeof type === "string" && mediaTypes.has(type)) {
     size.media += 1;
     size.characters += textInDataUrl(value["file_data"]);
-  } else if (type === "function") {
+  } else if (type === "function" || type === "json_schema") {
+    // The names in a schema are most of it.
     size.characters += jsonCharacters(value);
   } else {
     for (const key in value) if (!opaqueKeys.has(key)) addValue(value[key], size);
