@@ -41,18 +41,22 @@ interface Referring {
 
 /** True if every reference points to a definition and none is circular. */
 function refersInOrder(schema: JsonObject, referring: Referring): boolean {
-  const { root, seen, depth } = referring;
   const { $ref: reference } = schema;
-  if (typeof reference === "string") {
-    const known = seen.get(reference);
-    if (known !== undefined) return known;
-    const target = definition.test(reference) ? localTarget(reference, root) : undefined;
-    seen.set(reference, false);
-    if (!target || depth === referencesMax) return false;
-    if (!refersInOrder(target, { root, seen, depth: depth + 1 })) return false;
-    seen.set(reference, true);
-  }
+  if (typeof reference === "string" && !isTargetInOrder(reference, referring)) return false;
+  // Definitions may stand beside a reference.
   return schemasIn(schema).every((inner) => refersInOrder(inner, referring));
+}
+
+function isTargetInOrder(reference: string, { root, seen, depth }: Referring): boolean {
+  const known = seen.get(reference);
+  if (known !== undefined) return known;
+  const target = definition.test(reference) ? localTarget(reference, root) : undefined;
+  // Until it has passed: a reference back to it is circular.
+  seen.set(reference, false);
+  if (!target || depth === referencesMax) return false;
+  const passes = refersInOrder(target, { root, seen, depth: depth + 1 });
+  seen.set(reference, passes);
+  return passes;
 }
 
 /** Rewrites one schema and everything in it. */

@@ -201,6 +201,16 @@ it.each<[string, JsonObject]>([
     { ...object({ a: text }), anyOf: [object({}), object({ b: text })] },
   ],
   ["several allOf parts", { allOf: [object({ a: text }), object({ b: text })] }],
+  [
+    "a reference to nothing in the definitions beside a second reference",
+    {
+      ...object({
+        a: { $ref: "#/$defs/a" },
+        b: { $ref: "#/$defs/a", $defs: { c: { $ref: "#/nowhere" } } },
+      }),
+      $defs: { a: text },
+    },
+  ],
   ["values that are objects", object({ a: { enum: [{}] } })],
 ])("CONV-412: cannot express %s", (_what, schema) => {
   expect(toAnswerSchema(schema)).toBeUndefined();
