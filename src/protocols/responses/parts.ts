@@ -41,9 +41,10 @@ function decodePart(wire: WireObject): Part | undefined {
     case "input_text":
     case "output_text":
     case "text":
-      return { type: "text", text: String(wire["text"]) };
+      // A request is checked, but a vendor may send null.
+      return { type: "text", text: nonEmpty(wire["text"]) ?? "" };
     case "refusal":
-      return { type: "refusal", text: String(wire["refusal"]) };
+      return { type: "refusal", text: nonEmpty(wire["refusal"]) ?? "" };
     case "input_image":
       return decodeImage(wire);
     case "input_file":

@@ -72,6 +72,17 @@ describe("the reader of whole responses answers", () => {
     });
   });
 
+  it("reads texts and refusals that are null or missing as empty, as in streams", () => {
+    const said = [
+      { type: "output_text", text: null },
+      { type: "output_text" },
+      { type: "refusal" },
+    ];
+    const output = [{ type: "message", content: said }] as JsonObject[];
+    const { content } = decodeResponse(answer({ output }));
+    expect(content.map((part) => "text" in part && part.text)).toEqual(["", "", ""]);
+  });
+
   it.each([
     [{}, "stop"],
     [{ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }, "length"],
