@@ -2,6 +2,7 @@
  * Converts any protocol to any other: decode, fit, tidy, rename tools, encode; and back. Only this file and converted-tap.ts use two
  * codecs. Requirements: CONV (CONV, TXT-05, STREAM-03 to STREAM-05).
  */
+import { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";
@@ -87,7 +88,16 @@ class ConvertedRoute implements Route {
   }
 
   failure(answer: JsonObject): WireError | undefined {
-    return this.#upstream.direct.failure(answer) ?? failedFinish(this.#decode(answer));
+    const failure = this.#upstream.direct.failure(answer);
+    if (failure) return failure;
+    try {
+      const { finish } = this.#decode(answer);
+      return finish.reason === "error" ? errorFromFinish(finish) : undefined;
+    } catch (error) {
+      // Another provider may answer.
+      if (error instanceof GatewayError) return { message: error.message };
+      throw error;
+    }
   }
 
   isInProgress(): boolean {
@@ -126,7 +136,7 @@ class ConvertedRoute implements Route {
 
   #decode(answer: JsonObject): CanonicalResponse {
     if (this.#lastDecoded?.answer !== answer)
-      this.#lastDecoded = { answer, response: this.#upstream.decodeResponse(answer) };
+      this.#lastDecoded = { answer, response: ended(this.#upstream.decodeResponse(answer)) };
     return this.#lastDecoded.response;
   }
 }
@@ -160,12 +170,13 @@ function convertRequest(given: RouteInput): ConvertedRequest {
 }
 
 /**
- * Returns the error of an answer that ended in one: a call that cannot be parsed, or an empty answer. Callers of other protocols have no
- * word for that and would take it for a normal end. Content without any finish reason counts as an answer.
+ * Returns an answer with its end. Content without any finish reason counts as an answer that stopped. A reason that is an error stays one,
+ * as does the end of an empty answer: callers of other protocols would take them for a normal end.
  */
-function failedFinish({ finish, content }: CanonicalResponse): WireError | undefined {
-  const isNone = finish.raw !== undefined || content.length === 0;
-  return finish.reason === "error" && isNone ? errorFromFinish(finish) : undefined;
+function ended(response: CanonicalResponse): CanonicalResponse {
+  const { finish, content } = response;
+  const isStop = finish.reason === "error" && finish.raw === undefined && content.length > 0;
+  return isStop ? { ...response, finish: { reason: "stop" } } : response;
 }
 
 /** Encodes a request for an upstream of another protocol, if no answer to it will be read. @throws as `createRoute` */

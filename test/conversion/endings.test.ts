@@ -59,14 +59,16 @@ describe.each(names.filter((name) => name !== "generate_content"))("an answer to
     expect(status).toBe(502);
   });
 
-  it("is valid if it has text and no finish reason", async () => {
-    const { status, answer } = await world.send(
-      from,
-      "generate_content",
-      {},
-      json(google(said("Yes."))),
-    );
+  it("is valid if it has text and no finish reason, also as a stream", async () => {
+    const words = json(google(said("Yes.")));
+    const { status, answer } = await world.send(from, "generate_content", {}, words);
     expect([status, byName[from].textOf(answer)]).toEqual([200, "Yes."]);
+    expect(JSON.stringify(answer)).not.toMatch(/"error":\{|"status":"failed"/);
+    const { events } = await world.stream(from, "generate_content", {}, words);
+    expect([byName[from].textOfFrames(events), byName[from].endsNormally(events)]).toEqual([
+      "Yes.",
+      true,
+    ]);
   });
 
   it("T16: ends with an error in a stream after such a finish reason, and never normally", async () => {
@@ -218,3 +220,18 @@ describe.each(names)("a chat answer to a %s caller", (from) => {
     },
   );
 });
+
+describe.each(names.filter((name) => name !== "responses"))(
+  "a responses answer to a %s caller",
+  (from) => {
+    it.each<[Body]>([
+      [{ status: "queued" }],
+      [{ status: "in_progress" }],
+      [{ error: { message: "no" } }],
+    ])("T60: counts as a failure of its provider with %j", (odd) => {
+      const route = routeOf(from, "responses", byName[from].body("acme/x", false));
+      const answer = { ...byName.responses.whole(), ...odd } as JsonObject;
+      expect(route.failure(answer)).toMatchObject({ message: expect.any(String) });
+    });
+  },
+);
