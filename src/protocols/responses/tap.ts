@@ -56,8 +56,8 @@ export class ResponsesTap extends DirectTap {
     this.ended = true;
     this.held = [sent];
     this.#last = { name, frame, response };
-    this.#hasFailed = name === "response.failed";
-    if (this.#hasFailed) this.error ??= error;
+    this.#hasFailed = error !== undefined;
+    this.error ??= error;
     if (this.text === "") this.log.add(answerText(response));
     return none;
   }
@@ -72,7 +72,7 @@ export class ResponsesTap extends DirectTap {
     return [...this.held, endMarker];
   }
 
-  /** Returns the upstream's failed response if it sent one, otherwise the gateway's; an `error` event if there is no response yet. */
+  /** Returns the upstream's failed or cancelled response if it sent one, otherwise the gateway's; an `error` event if there is no response yet. */
   protected failure(error: GatewayError): readonly SseEvent[] {
     return this.#hasFailed ? this.ending() : [this.#failed(error), endMarker];
   }

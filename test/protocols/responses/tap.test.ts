@@ -73,6 +73,16 @@ describe("the tap of a responses stream", () => {
     }
   });
 
+  it("T60: a cancelled response is no answer, and reaches the caller as the vendor sent it", () => {
+    const { tap } = tapped(direct, framesOf(sse(...begun, ended("cancelled"))));
+    expect(tap.seen.error).toBeDefined();
+    expect(tap.release()).toEqual([]);
+    expect(dataOf(tap.fail(new GatewayError("upstream_error", "ours")))).toMatchObject([
+      { type: "response.cancelled", response: { status: "cancelled" } },
+      "[DONE]",
+    ]);
+  });
+
   it("T17: passes the same frames at any cut", () => {
     const whole = tapped(direct, framesOf(transcript));
     for (const pieces of everyCut(transcript)) {
