@@ -52,8 +52,8 @@ function directAnswer(answer: JsonObject, model: string): JsonObject {
 function failure(answer: JsonObject): WireError | undefined {
   const choices = objects(answer["choices"]);
   if (answer["error"] || choices.length === 0) return decodeError(200, answer);
-  const broken = choices.some((choice) => choice["finish_reason"] === "error");
-  return broken ? decodeError(200, choices[0]) : undefined;
+  const broken = choices.find((choice) => choice["finish_reason"] === "error");
+  return broken && decodeError(200, broken);
 }
 
 /** The direct route of chat-completions. */

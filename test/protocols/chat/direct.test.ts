@@ -246,6 +246,12 @@ describe("the request of a direct chat route", () => {
   });
 });
 
+it("T60: the failure of an answer whose second choice failed is that choice's error", () => {
+  const failed = { index: 1, message: {}, finish_reason: "error", error: { message: "boom" } };
+  const choices = [{ index: 0, message: { content: "So" }, finish_reason: "stop" }, failed];
+  expect(direct.failure({ choices })).toMatchObject({ message: "boom" });
+});
+
 describe("the facts of a chat request", () => {
   it("count text, media and choices, and contain the maximum", () => {
     const facts = direct.facts({ ...agentBody, n: 3, max_tokens: 10, max_completion_tokens: 20 });
