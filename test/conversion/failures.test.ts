@@ -191,3 +191,19 @@ describe.each(breaks)("a stream that %s", (_how, framesOf) => {
     expect(row).toMatchObject({ status: "failed", cost_nano: 0n });
   });
 });
+
+it.each(names)(
+  "T16 T60: a failed response with an end marker behind it is no answer, uncharged, for %s",
+  async (from) => {
+    const response = {
+      id: "resp_7",
+      status: "failed",
+      error: { code: "server_error", message: words },
+    };
+    const frame = { type: "response.failed", response };
+    const stream = `${begun("responses")}data: ${JSON.stringify(frame)}\n\ndata: [DONE]\n\n`;
+    const { events, id } = await world.stream(from, "responses", {}, sse(stream));
+    expect(byName[from].endsNormally(events)).toBe(false);
+    expect(await logRow(world.gateway(), id!)).toMatchObject({ status: "failed", cost_nano: 0n });
+  },
+);

@@ -38,7 +38,7 @@ export class ResponsesTap extends DirectTap {
 
   protected take(event: SseEvent): readonly SseEvent[] {
     const read = this.#reader.read(event);
-    this.error = this.#reader.error;
+    this.error ??= this.#reader.error;
     if (read.type === "response") return this.#takeResponse(read);
     if (read.type !== "step") return none;
     const { name, frame } = read;

@@ -73,6 +73,14 @@ describe("the tap of a responses stream", () => {
     }
   });
 
+  it("T16 T60: a failed response stays one when the vendor's end marker follows", () => {
+    const error = { code: "server_error", message: "fell over" };
+    const stream = sse(...begun, ended("failed", { error }));
+    const { tap } = tapped(direct, [...framesOf(stream), { data: "[DONE]" }]);
+    expect(tap.seen.error).toMatchObject({ message: "fell over" });
+    expect(tap.release()).toEqual([]);
+  });
+
   it("T60: a cancelled response is no answer, and reaches the caller as the vendor sent it", () => {
     const { tap } = tapped(direct, framesOf(sse(...begun, ended("cancelled"))));
     expect(tap.seen.error).toBeDefined();
