@@ -14,10 +14,10 @@ export interface NamedAddress {
 
 /** The top-level members of each protocol's body that can hold addresses. */
 const holders: Readonly<Record<ProtocolName, readonly string[]>> = {
-  chat: ["messages"],
+  chat: ["messages", "tools"],
   responses: ["input", "prompt", "tools"],
   messages: ["messages", "system", "mcp_servers"],
-  generate_content: ["contents", "systemInstruction", "system_instruction"],
+  generate_content: ["contents", "systemInstruction", "system_instruction", "tools"],
 };
 
 /** Members that hold an address, an object with an address in `url`, or a list of either. Vendors use both spellings. */
@@ -33,6 +33,8 @@ const addressKeys = new Set([
   "file_uri",
   "fileUri",
   "server_url",
+  "streamableHttpTransport",
+  "streamable_http_transport",
   "video",
   // Defined as base64, but some vendors fetch an address there.
   "file_data",
@@ -41,7 +43,17 @@ const addressKeys = new Set([
 ]);
 
 /** Free JSON that a model wrote or reads. An address in it is text, and no upstream fetches it. */
-const freeKeys = new Set(["input", "args", "response", "parameters", "input_schema"]);
+const freeKeys = new Set([
+  "input",
+  "args",
+  "response",
+  "parameters",
+  "parametersJsonSchema",
+  "parameters_json_schema",
+  "responseJsonSchema",
+  "response_json_schema",
+  "input_schema",
+]);
 
 /** Returns every address in a request, in request order. Some results may be no address: bare base64 or file ids. */
 export function addressesIn(protocol: ProtocolName, body: JsonObject): NamedAddress[] {

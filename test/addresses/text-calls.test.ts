@@ -24,6 +24,7 @@ const used = { role: "assistant", content: [use] };
 const image = (url: string) => ({ type: "image", source: { type: "url", url } });
 const input = (...items: Body[]): Body => ({ input: items });
 const parts = (...list: Body[]): Body => ({ contents: [{ role: "user", parts: list }] });
+const schemaWithAddress = { type: "object", examples: [{ image_url: "http://localhost:3000" }] };
 
 /** Each place of a protocol where an address may stand, with the name of the field in the error. */
 const places: readonly (readonly [Name, string, (url: string) => Body])[] = [
@@ -85,6 +86,12 @@ const places: readonly (readonly [Name, string, (url: string) => Body])[] = [
     "responses",
     "tools[0].server_url",
     (url) => ({ tools: [{ type: "mcp", server_label: "s", server_url: url }] }),
+  ],
+  ["chat", "tools[0].server_url", (url) => ({ tools: [{ type: "mcp", server_url: url }] })],
+  [
+    "generate_content",
+    "tools[0].mcpServers[0].streamableHttpTransport.url",
+    (url) => ({ tools: [{ mcpServers: [{ name: "s", streamableHttpTransport: { url } }] }] }),
   ],
   ["messages", "messages[0].content[0].source.url", (url) => user([image(url)])],
   [
@@ -237,6 +244,17 @@ describe("an address in a text call", () => {
     [
       "generate_content",
       parts({ functionResponse: { name: "f", response: { fileUri: "file:///tmp/a" } } }),
+    ],
+    // The schemas of tools are text.
+    [
+      "chat",
+      { tools: [{ type: "function", function: { name: "f", parameters: schemaWithAddress } }] },
+    ],
+    [
+      "generate_content",
+      {
+        tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: schemaWithAddress }] }],
+      },
     ],
     // The text of a document may begin with any word.
     [
