@@ -19,7 +19,7 @@ function requestOf(body: JsonObject): JsonObject {
 export const counting: TokenCounting = {
   decode: (body, model) => decodeRequest(requestOf(body), { model, stream: false }),
   ask(body, model) {
-    // What is counted is what the call itself would send.
+    // Counts the body that the call itself would send.
     const { body: request } = direct.request(requestOf(body), { model, stream: false });
     return { generateContentRequest: { ...request, model: `models/${model}` } };
   },

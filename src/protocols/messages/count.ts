@@ -35,7 +35,7 @@ export const counting: TokenCounting = {
     removeUnsigned(input);
     return decodeRequest(input, { model, stream: false });
   },
-  // What is counted is what the call itself would send.
+  // Counts the body that the call itself would send.
   ask: (body, model) => direct.request(inputOf(body), { model, stream: false }).body,
   countIn: ({ input_tokens: tokens }) => reportedCount(tokens),
   answer: (inputTokens) => ({ input_tokens: inputTokens }),
