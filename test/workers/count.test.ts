@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { defaultSettings } from "../../src/catalog/index.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
-import { planWorkers, workersWanted } from "../../src/cli/workers/count.ts";
+import { connectionsLeft, planWorkers, workersWanted } from "../../src/cli/workers/count.ts";
 import { shareOf } from "../../src/cli/workers/share.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { availableParallelism } from "node:os";
@@ -59,17 +59,35 @@ it("connections and body bytes are divided among workers, and the largest body f
   expect(shareOf(small, 2).bodiesUnderWayBytes).toBe(limits.bodyBytes);
 });
 
+it("connections of other users count against the server's limit, and not against the user's or the database's", async () => {
+  const url = new URL(await (await sharedPostgres()).createDatabase());
+  const operator = await openDatabase({ url: url.href, log: silentLog });
+  const name = url.pathname.slice(1);
+  await operator.query(`create role "${name}" login password 'guest'`);
+  const guestUrl = new URL(url);
+  guestUrl.username = name;
+  guestUrl.password = "guest";
+  const guest = await openDatabase({ url: guestUrl.href, log: silentLog });
+  const left = () => connectionsLeft(guest);
+  const before = await left();
+  const another = await openDatabase({ url: url.href, log: silentLog });
+  await another.query("select 1");
+  expect(await left()).toEqual({ max: before.max, taken: before.taken + 1 });
+  await operator.query(`alter role "${name}" connection limit 20`);
+  expect(await left()).toEqual({ max: 20, taken: 0 });
+  await operator.query(`alter database "${name}" connection limit 5`);
+  // The guest's own connection that asks is not among them.
+  expect(await left()).toEqual({ max: 5, taken: 2 });
+  await Promise.all([another, guest, operator].map((database) => database.close()));
+});
+
 it.skipIf(process.platform !== "linux")(
   "a database with few connections gets fewer workers, and the banner says why",
   { timeout: 400_000 },
   async () => {
     const url = await (await sharedPostgres()).createMigrated();
     const database = await openDatabase({ url, log: silentLog });
-    // Other databases on the same server use connections too, so they count.
-    const [{ used } = { used: 0 }] = await database.query<{ used: number }>(
-      "select count(*)::int as used from pg_stat_activity where backend_type = 'client backend'",
-    );
-    const room = used + 3 + 6 + 3 * 6 + 4;
+    const room = 6 + 3 * 6 + 4;
     await database.query(
       `alter database ${new URL(url).pathname.slice(1)} connection limit ${room}`,
     );

@@ -54,18 +54,28 @@ export function planWorkers(wanted: number, { max, taken }: ConnectionsLeft): Wo
   };
 }
 
-/** Reads the connection limit of this user in this database, and the connections that are reserved or used by others. */
+/**
+ * Reads the tightest of the limits of the server, of this user and of this database. The user's counts only its own connections, and the
+ * database's only those to it. Of other users' connections only a superuser sees `backend_type`; the server's own processes have no
+ * database or no user.
+ */
 export async function connectionsLeft(database: Queryable): Promise<ConnectionsLeft> {
-  const [row] = await database.query<{ max: number; reserved: number; used: number }>(
-    `select least(
-         current_setting('max_connections')::int,
-         (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user),
-         (select nullif(datconnlimit, -1) from pg_database where datname = current_database())
-       ) as max,
-       current_setting('superuser_reserved_connections')::int
-         + coalesce(current_setting('reserved_connections', true)::int, 0) as reserved,
-       (select count(*)::int from pg_stat_activity
-         where backend_type = 'client backend' and pid <> pg_backend_pid()) as used`,
+  const [row] = await database.query<{ max: number; taken: number }>(
+    `with others as (
+       select usename, datname from pg_stat_activity
+       where pid <> pg_backend_pid() and datid is not null and usesysid is not null
+         and coalesce(backend_type, 'client backend') = 'client backend'
+     ), limits (max, taken) as (
+       select current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int
+         + coalesce(current_setting('reserved_connections', true)::int, 0) + (select count(*)::int from others)
+       union all
+       select rolconnlimit, (select count(*)::int from others where usename = rolname)
+       from pg_roles where rolname = current_user and rolconnlimit >= 0
+       union all
+       select datconnlimit, (select count(*)::int from others where datname = d.datname)
+       from pg_database d where datname = current_database() and datconnlimit >= 0
+     )
+     select max, taken from limits order by max - taken limit 1`,
   );
-  return { max: row!.max, taken: row!.reserved + row!.used };
+  return row!;
 }
