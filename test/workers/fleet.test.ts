@@ -156,3 +156,32 @@ it("workers that are killed at their start are retried a limited number of times
   expect(tries.length).toBeGreaterThanOrEqual(6);
   expect(tries.filter((fields) => !("fix" in fields))).toEqual([]);
 });
+
+it("restarts that cannot even start a process pause between tries, and end after a limited number", async () => {
+  let tries = 0;
+  const { promise: hopeless, resolve: gaveUp } = Promise.withResolvers<Error>();
+  const fakes: Fake[] = [];
+  const fleet = new Fleet({
+    count: 2,
+    start(number) {
+      if (fakes.length === 2) {
+        // Otherwise a wrong fleet would try for ever, without a turn for anything else.
+        if ((tries += 1) > 100) fleet.kill();
+        throw new Error("spawn ENOMEM");
+      }
+      const fake = fakeWorker(number);
+      // They have run for long: a single failure is no reason to pause.
+      fakes.push({ ...fake, worker: { ...fake.worker, startedMs: performance.now() - 60_000 } });
+      return fakes.at(-1)!.worker;
+    },
+    log: silentLog,
+    trials: { pauseMs: 1, failuresMax: 3 },
+    failed: () => undefined,
+    gaveUp: (error) => gaveUp(error),
+  });
+  await fleet.start();
+  for (const fake of fakes) fake.end();
+  expect(await hopeless).toMatchObject({ message: "spawn ENOMEM" });
+  fleet.kill();
+  expect(tries).toBeLessThan(20);
+});

@@ -131,6 +131,8 @@ export class Fleet {
       if (place.current !== worker) continue;
       const livedMs = performance.now() - worker.startedMs;
       if (worker.state === "ready" && livedMs > stableMs) place.failures = 0;
+      // If no process can be started in its place, it is found here again: its long life counts once.
+      worker.state = "leaving";
       const end = { worker: place.number, how, ...adviceOnEnd(how) };
       this.#options.log.error(end, "a worker ended; it is started again");
       await this.#restart(place);
