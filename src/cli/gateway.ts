@@ -200,7 +200,7 @@ async function whenRecorded(
   { log, requestLog }: Pick<Resources, "log" | "requestLog">,
 ): Promise<void> {
   const calls = await underWay.over(recordMsMax);
-  await requestLog.flush();
+  await requestLog.close();
   if (calls > 0) log.warn({ calls }, "calls that were cut did not end in time");
 }
 

@@ -241,7 +241,7 @@ function openLogs(
   { catalog, database, secrets, budget }: LogParts,
   closers: Closers,
 ) {
-  const requestLog = closers.flushOnClose(createRequestLog(database, log, logGatherMs));
+  const requestLog = closers.keep(createRequestLog(database, log, logGatherMs));
   const clients = closers.keep(openKeyClients(database, log));
   const bodyLog = closers.flushOnClose(
     createBodyLog({

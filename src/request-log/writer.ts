@@ -22,6 +22,8 @@ const gatherMsDefault = 40;
 export interface RequestLog extends WriteBehind<RequestRow> {
   /** The number of rows that were lost since the start. */
   readonly lost: number;
+  /** As `flush`, while the gateway stops: rows wait less for a database that is away. May be called twice. */
+  close(): Promise<void>;
 }
 
 interface Writing {
@@ -50,7 +52,7 @@ async function write(writing: Writing, rows: readonly Queued[]): Promise<void> {
   }
 }
 
-/** Creates a writer over `database`; call `flush` before you close that. Rows wait for others for `gatherMs`, 40 ms if absent. */
+/** Creates a writer over `database`; call `close` before you close that. Rows wait for others for `gatherMs`, 40 ms if absent. */
 export function createRequestLog(
   database: Database,
   log: Log,
@@ -90,10 +92,11 @@ export function createRequestLog(
         log.error({ err: error, id: row.id }, "a request log row cannot be written");
       }
     },
-    async flush() {
+    // Readers of the log call it too, so it must not give up rows any sooner.
+    flush: () => queue.flush(),
+    close() {
       endingMs = performance.now();
-      await queue.flush();
-      endingMs = undefined;
+      return queue.flush();
     },
   };
 }

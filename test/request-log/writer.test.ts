@@ -138,6 +138,22 @@ describeDatabase("the writer of the request log", (open) => {
       { id: "back", duration_ms: -(2 ** 31 - 1) },
       { id: "long", duration_ms: 2 ** 31 - 1 },
     ]);
+  it("a reader of the log does not make it give up rows for a database that is away for two seconds", async () => {
+    const database = await open();
+    const beganMs = performance.now();
+    const failing: Database = {
+      ...database,
+      query: async (sql, params, options) => {
+        if (sql.includes("insert into requests ") && performance.now() - beganMs < 1_700)
+          throw Object.assign(new Error("the server starts"), { code: "57P03" });
+        return database.query(sql, params, options);
+      },
+    };
+    const requestLog = createRequestLog(failing, silentLog, 0);
+    requestLog.add(row("read"));
+    await requestLog.flush();
+    expect(requestLog.lost).toBe(0);
+    await requestLog.close();
   });
 
   it("T67: logs a call without cost whose charge was lost in a failover between the charge and the row", async () => {
