@@ -18,6 +18,7 @@ import {
   type StoredProvider,
 } from "../storage/index.ts";
 import { subscribeChanges, type Secrets } from "../tenancy/index.ts";
+import { queuedReads } from "./queued-reads.ts";
 
 export interface Added {
   readonly providers: readonly BuiltProvider[];
@@ -51,38 +52,6 @@ interface Known {
 const timerMsMax = 2 ** 31 - 1;
 
 const stays = "the added providers could not be read; the old ones stay in force until they can be";
-/** Bounds of the retry interval. A change that could not be read is read again later, because its notification comes only once. */
-const retryMsMin = 500;
-const retryMsMax = 30_000;
-
-/**
- * Returns `again`, which queues one more read; reads run one after the other, and the last one counts. A failed read is retried after a
- * delay; `again` resolves before that.
- */
-function queuedReads(read: () => Promise<void>, log: Pick<Log, "warn">) {
-  let turn = Promise.resolve();
-  let retryMs = retryMsMin;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  const attempt = async (): Promise<void> => {
-    try {
-      await read();
-      retryMs = retryMsMin;
-    } catch (error) {
-      if (closed) return;
-      log.warn({ err: error }, stays);
-      clearTimeout(timer);
-      timer = setTimeout(() => void again(), retryMs).unref();
-      retryMs = Math.min(retryMs * 2, retryMsMax);
-    }
-  };
-  const again = (): Promise<void> => (turn = turn.then(attempt));
-  const close = (): void => {
-    closed = true;
-    clearTimeout(timer);
-  };
-  return { again, close };
-}
 
 /** Opens the added providers. Nothing is read before `load` or `follow`. */
 export function openAddedProviders(options: AddedOptions): AddedProviders {
@@ -124,7 +93,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
     current: () => current,
     load,
     async follow(database, secrets) {
-      const { again, close } = queuedReads(() => load(database, secrets), log);
+      const { first, again, close } = queuedReads(() => load(database, secrets), log, stays);
       ends.push(
         subscribeChanges(database, "providers", again),
         database.signals.onReconnect(() => void again()),
@@ -132,7 +101,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
         close,
       );
       await purgeProviders(database);
-      await load(database, secrets);
+      await first();
     },
     close() {
       clearTimeout(timer);

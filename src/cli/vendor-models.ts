@@ -16,6 +16,7 @@ import {
 import { catalogList, onCatalogList, type Database, type Queryable } from "../storage/index.ts";
 import { UsageError, type Environment } from "./environment.ts";
 import { watchLocalServers, type LocalServers } from "./local-servers.ts";
+import { queuedReads } from "./queued-reads.ts";
 
 export interface VendorModels {
   /** Returns the same object until something in it changes. */
@@ -58,7 +59,7 @@ export function environmentProviders(variables: Environment["variables"]): Catal
   return mergeCatalogs(environmentCatalog(variables), localCatalog(local));
 }
 
-const stays = "the list of models could not be read; the old one stays in force";
+const stays = "the list of models could not be read; the old one stays in force until it can be";
 
 /** @throws UsageError for an invalid address */
 export function checkVendorVariables(variables: Environment["variables"]): void {
@@ -82,15 +83,15 @@ function localModelsOf(log: Log, changed: () => void) {
       if (JSON.stringify(providers) === asked) return;
       asked = JSON.stringify(providers);
       servers?.close();
-      let heard = false;
-      const onChange = (found: Catalog): void => {
-        heard = true;
-        catalog = found;
-        changed();
-      };
-      servers = watchLocalServers({ providers, log, onChange });
+      servers = watchLocalServers({
+        providers,
+        log,
+        onChange(found) {
+          catalog = found;
+          changed();
+        },
+      });
       await servers.asked;
-      if (!heard) onChange(noModels);
     },
     close: () => servers?.close(),
   };
@@ -110,7 +111,6 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
   };
   const local = localModelsOf(log, () => join());
   await local.ask(variables);
-  let closed = false;
   let loadAgain: (() => Promise<void>) | undefined;
   const ends: (() => void)[] = [];
   const load = async (database: Queryable): Promise<void> => {
@@ -126,17 +126,11 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
     current: () => current,
     load,
     async follow(database) {
-      // Reads run one after the other, so that the last one wins.
-      let turn = Promise.resolve();
-      const again = (): Promise<void> => {
-        turn = turn
-          .then(() => load(database))
-          .catch((error: unknown) => {
-            if (!closed) log.warn({ err: error }, stays);
-          });
-        return turn;
-      };
-      ends.push(onCatalogList(database, () => void again()));
+      const { again, close } = queuedReads(() => load(database), log, stays);
+      ends.push(
+        onCatalogList(database, () => void again()),
+        close,
+      );
       loadAgain = again;
       await again();
     },
@@ -148,7 +142,6 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
       await loadAgain?.();
     },
     close() {
-      closed = true;
       local.close();
       for (const end of ends) end();
     },
