@@ -25,17 +25,13 @@ interface FirstStartOptions {
 /** Creates what is missing; undefined on every later start. Safe when several processes start together. */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { database, secrets, clock, creditNano } = options;
-  const made = await bootstrap({ database, secrets, clock });
+  const made = await bootstrap({ database, secrets, clock }, async (tx, workspaceId) => {
+    if (creditNano === 0n) return;
+    const reference = `first-start:${workspaceId}`;
+    const note = "credit of the first start";
+    await creditIn(tx, { workspaceId, amountNano: creditNano, reference, note });
+  });
   if (!made) return undefined;
-  if (creditNano > 0n) {
-    // A fixed reference: after a killed start, or with another start in parallel, the credit is still added only once.
-    await creditIn(database, {
-      workspaceId: made.workspaceId,
-      amountNano: creditNano,
-      reference: `first-start:${made.workspaceId}`,
-      note: "credit of the first start",
-    });
-  }
   return {
     adminEmail: made.email,
     adminPassword: made.oneTimePassword,

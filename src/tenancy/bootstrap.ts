@@ -1,6 +1,6 @@
 /** The first start: creates the records that a new database needs before anyone can call or log in. docs/operate.md. */
 import type { Clock } from "../base/clock.ts";
-import type { Database } from "../storage/index.ts";
+import type { Database, Queryable } from "../storage/index.ts";
 import { createKey } from "./keys.ts";
 import { hashFor } from "./logins.ts";
 import { addMember } from "./members.ts";
@@ -28,10 +28,14 @@ export interface FirstStart {
 }
 
 /**
- * Creates the default organization, workspace, administrator and first API key in one transaction; null if that was done before. If
- * several processes start together, one does it: the others wait for its settings row and then return null.
+ * Creates the default organization, workspace, administrator and first API key in one transaction; null if that was done before. `fund`
+ * gives the workspace its credit, in the same transaction. If several processes start together, one does it: the others wait for its
+ * settings row and then return null.
  */
-export async function bootstrap(context: BootstrapContext): Promise<FirstStart | null> {
+export async function bootstrap(
+  context: BootstrapContext,
+  fund?: (tx: Queryable, workspaceId: string) => Promise<unknown>,
+): Promise<FirstStart | null> {
   const { clock, secrets } = context;
   const done = await context.database.query(
     "select 1 from settings where name = 'first_start'",
@@ -66,6 +70,7 @@ export async function bootstrap(context: BootstrapContext): Promise<FirstStart |
       name: "first key",
       createdBy: user.id,
     });
+    await fund?.(tx, workspace.id);
     return {
       organizationId: organization.id,
       workspaceId: workspace.id,

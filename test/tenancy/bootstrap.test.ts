@@ -1,6 +1,9 @@
 import { scryptSync } from "node:crypto";
 import { expect, it } from "vitest";
 import { assert } from "../../src/base/assert.ts";
+import { parseUsd } from "../../src/base/money.ts";
+import { firstStart } from "../../src/cli/first-start.ts";
+import type { Database, Queryable } from "../../src/storage/index.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import {
   bootstrap,
@@ -87,5 +90,26 @@ describeDatabase("the first start", (open) => {
     const users = "select count(*)::int as count from users";
     expect(await tenant.database.query(users)).toEqual([{ count: 0 }]);
     expect(await bootstrap(context)).toMatchObject({ email: "admin@tollgate.localhost" });
+  });
+
+  it("a first start whose credit fails leaves nothing, and the next one shows the key and has the credit", async () => {
+    const database = await open();
+    const failing = <Of extends Queryable>(queryable: Of): Of => ({
+      ...queryable,
+      query: (sql: string, ...rest: []) =>
+        sql.includes("ledger_credit(")
+          ? Promise.reject(new Error("the connection was lost"))
+          : queryable.query(sql, ...rest),
+    });
+    const broken: Database = {
+      ...failing(database),
+      transaction: (work, options) => database.transaction((tx) => work(failing(tx)), options),
+    };
+    const options = { secrets, clock, creditNano: parseUsd("25") };
+    await expect(firstStart({ ...options, database: broken })).rejects.toThrow("was lost");
+    const first = await firstStart({ ...options, database });
+    expect(first).toMatchObject({ apiKey: expect.any(String), credit: "25" });
+    const credits = await database.query("select credits_nano from ledger_accounts");
+    expect(credits).toEqual([{ credits_nano: parseUsd("25") }]);
   });
 });
