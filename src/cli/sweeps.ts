@@ -8,7 +8,7 @@ import { throttleCounter } from "../base/throttle-counter.ts";
 import { dayMs, minuteMs } from "../base/durations.ts";
 import { sweepSignIns } from "../admin/index.ts";
 import { sweepAnswers } from "../calls/index.ts";
-import { exportNext, openExportPlace } from "../exports/index.ts";
+import { exportFinished, openExportPlace } from "../exports/index.ts";
 import { adviceOnFiles, sweepFiles, type FileStore } from "../files/index.ts";
 import { sweepRates } from "../rates/index.ts";
 import { sweepBodies } from "../request-log/index.ts";
@@ -163,16 +163,7 @@ function exports({ database, log, catalog, proxies }: Resources, everyMs = minut
       failure: `a day could not be exported to ${wanted.to}; trying again later`,
       async round(shouldContinue) {
         place ??= await openExportPlace(wanted, () => agentsThrough(proxies));
-        for (const kind of wanted.what) {
-          while (shouldContinue()) {
-            const done = await exportNext(database, place, kind, wanted.format);
-            if (done === undefined) break;
-            const { kept, ...file } = done;
-            if (kept)
-              log.warn(file, "a day's file from before the restore of a backup stays as it is");
-            else log.info(file, "exported a day");
-          }
-        }
+        await exportFinished({ ...wanted, database, place, log }, shouldContinue);
       },
       end: () => place?.close(),
     },
