@@ -69,7 +69,13 @@ export async function startSandbox({ port, host, log }: SandboxOptions): Promise
   const scripts = createScriptReader();
   const handle = createHandler({ vendors, journal, scripts, artifacts, log });
   const server = createServer({ noDelay: true, keepAliveTimeout: keepAliveMs, requestTimeout: 0 });
-  server.on("request", (request, response) => void handle(request, response));
+  server.on("request", (request, response) => {
+    // The disk for uploads may be full or away; this process may be a gateway.
+    handle(request, response).catch((error: unknown) => {
+      log?.error({ err: error }, "the sandbox failed");
+      response.destroy();
+    });
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

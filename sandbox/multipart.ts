@@ -3,10 +3,10 @@
  * 25 MB cost no memory. Written for the sandbox alone: a fake must not share the gateway's reader.
  */
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import type { WriteStream } from "node:fs";
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 
 /** A file of a form, kept until its request is answered. */
 export interface FormFile {
@@ -121,16 +121,14 @@ async function writeFile(
 ): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash("sha256");
   let bytes = 0;
-  try {
+  async function* counted(): AsyncGenerator<Buffer> {
     for await (const piece of pieces) {
       hash.update(piece);
       bytes += piece.length;
-      if (!file.write(piece)) await once(file, "drain");
+      yield piece;
     }
-  } finally {
-    file.end();
-    await once(file, "close");
   }
+  await pipeline(counted(), file);
   return { bytes, sha256: hash.digest("hex") };
 }
 

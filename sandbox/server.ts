@@ -46,7 +46,8 @@ export function createHandler(parts: Parts) {
     const started = performance.now();
     const url = URL.parse(request.url ?? "/", "http://sandbox");
     const body = await readBody(request);
-    if (body === undefined) return;
+    // The client left, or the disk took no uploads: no answer follows.
+    if (body === undefined) return void response.destroy();
     if (!url) return sendJson(response, 400, { error: { message: "Not a path." } });
     const vendor = parts.vendors.find(({ name }) => url.pathname.startsWith(`/${name}/`));
     if (!vendor) return answerOwnPath(parts.journal, { request, response, url });

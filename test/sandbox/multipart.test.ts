@@ -1,10 +1,12 @@
 /** The sandbox's own reader of forms, with any pieces that the network may deliver. */
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { startSandbox } from "../../sandbox/index.ts";
 import { boundaryOf, BrokenForm, readForm } from "../../sandbox/multipart.ts";
 
 let folder = "";
@@ -85,5 +87,36 @@ describe("the form reader", () => {
     expect(boundaryOf("Multipart/Form-Data; boundary=ab")).toBe("ab");
     expect(boundaryOf("multipart/mixed; boundary=ab")).toBeUndefined();
     expect(boundaryOf("application/json")).toBeUndefined();
+  });
+});
+
+describe("a disk that takes no uploads", () => {
+  it.runIf(process.platform === "linux")("fails the form while it still arrives", async () => {
+    const full = await mkdtemp(join(folder, "full-"));
+    await symlink("/dev/full", join(full, "1"));
+    async function* slowPieces(): AsyncGenerator<Buffer> {
+      for await (const piece of pieces(form, 64)) {
+        yield piece;
+        for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+      }
+    }
+    await expect(readForm(slowPieces(), boundary, full)).rejects.toThrow("ENOSPC");
+  });
+
+  it("ends the request, and not the process that the sandbox runs in", async () => {
+    const errors: object[] = [];
+    const log = { error: (fields: object) => void errors.push(fields) };
+    const sandbox = await startSandbox({ port: 0, host: "127.0.0.1", log });
+    vi.stubEnv("TMPDIR", join(folder, "missing"));
+    try {
+      const body = new FormData();
+      body.set("prompt", "A boat");
+      const asked = fetch(`${sandbox.url}/openai/v1/images/edits`, { method: "POST", body });
+      await expect(asked).rejects.toThrow("fetch failed");
+      expect(errors).toMatchObject([{ err: { code: "ENOENT" } }]);
+    } finally {
+      vi.unstubAllEnvs();
+      await sandbox.close();
+    }
   });
 });
