@@ -21,17 +21,25 @@ export class Closers {
     return part;
   }
 
-  /** Runs a start. If it fails, closes everything opened so far. */
+  /** Runs a start. If it fails, closes everything opened so far. @throws the start's error, whatever closing fails with */
   async starting<Started>(start: () => Promise<Started>): Promise<Started> {
     try {
       return await start();
     } catch (error) {
-      await this.closeAll();
+      await this.closeAll().catch(() => undefined);
       throw error;
     }
   }
 
+  /** Closes everything, also after a failure: the database that other resources use is the last. @throws the first failure */
   async closeAll(): Promise<void> {
-    for (const close of this.#all.splice(0).reverse()) await close();
+    const failures: unknown[] = [];
+    for (const close of this.#all.splice(0).reverse())
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    if (failures.length > 0) throw failures[0];
   }
 }
