@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { printableValue } from "../base/printable.ts";
 import { knownToken, possibleAddresses } from "./address.ts";
 import type { Needs } from "./direct-api.ts";
-import { readEnvironment, UsageError, type Environment } from "./environment.ts";
+import { readEnvironment, type Environment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { printJson } from "./print.ts";
 import { remoteApi, type Api, type Json } from "./remote-api.ts";
 

@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { addApiOptions, listAll, apiCommand, withApi, type ApiOptions } from "./api.ts";
-import { readEnvironment, UsageError } from "./environment.ts";
+import { readEnvironment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { printJson, printTable } from "./print.ts";
 import type { Json } from "./remote-api.ts";
 

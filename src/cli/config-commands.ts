@@ -20,7 +20,8 @@ import {
 import { externalNames, mistakesText, placeholderUrl, sandboxWanted } from "./catalog.ts";
 import { configFile, unreadFiles } from "./config-file.ts";
 import { exampleConfig } from "./config-example.ts";
-import { readEnvironment, UsageError } from "./environment.ts";
+import { readEnvironment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { offerRemarksOf } from "./offer-remarks.ts";
 import { priceRemarksOf } from "./price-remarks.ts";
 import { printJson } from "./print.ts";

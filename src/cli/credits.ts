@@ -5,7 +5,7 @@ import { defined } from "../base/defined.ts";
 import { errorCatalogue } from "../base/errors.ts";
 import { parseUsd } from "../base/money.ts";
 import { listAll, apiCommand, type ApiOptions } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { inWorkspace, workspaceOf } from "./fields.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, type Api, type Json } from "./remote-api.ts";

@@ -3,7 +3,8 @@ import { carryOver } from "../backup/index.ts";
 import type { Log } from "../base/log.ts";
 import { openDatabase, openReplica, type Database, type Replica } from "../storage/index.ts";
 import { gatewayOnServerPid } from "./address.ts";
-import { UsageError, type Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Opens the database. Commands and workers (`join`) share a running gateway's. @throws as `openDatabase` does, and UsageError */
 export async function openDatabaseOf(

@@ -7,8 +7,6 @@ import { quotedHint } from "../base/quoted.ts";
 import { withSecretFiles } from "./secret-files.ts";
 import { UsageError } from "./usage-error.ts";
 
-export { UsageError } from "./usage-error.ts";
-
 /** The values of the environment variables, with their defaults. */
 export interface Environment {
   readonly host: string;

@@ -1,7 +1,7 @@
 /** `tollgate erase`: erases personal data of an end user, or of a person with an account. docs/data.md "Erasing a person". */
 import type { Command } from "commander";
 import { apiCommand, type ApiOptions } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { workspaceOf } from "./fields.ts";
 import type { Api, Json } from "./remote-api.ts";
 

@@ -3,7 +3,7 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { RefusedError } from "./remote-api.ts";
 import { WorkerFailedError } from "./workers/failed.ts";
 

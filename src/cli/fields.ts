@@ -5,7 +5,7 @@ import { defined } from "../base/defined.ts";
 import { formatUsd, parseUsd } from "../base/money.ts";
 import { clockOf } from "../base/time-zones.ts";
 import { listAll } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { RefusedError, isMissing, type Api } from "./remote-api.ts";
 
 export interface CapOptions {

@@ -5,7 +5,7 @@ import { defined } from "../base/defined.ts";
 import { graceSecondsMax } from "../base/management.ts";
 import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { noteModels } from "./allowlist-notes.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import {
   addCapOptions,
   capsOf,

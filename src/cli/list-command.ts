@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { dayMs } from "../base/durations.ts";
 import { addApiOptions, withApi, type ApiOptions } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { printJson } from "./print.ts";
 import type { Api, Json } from "./remote-api.ts";
 import { writeOut } from "./standard-output.ts";

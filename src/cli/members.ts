@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { defined } from "../base/defined.ts";
 import { listAll, apiCommand, type ApiOptions } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import {
   addCapOptions,
   capsOf,

@@ -7,7 +7,8 @@ import { hasEmbeddedDatabase } from "../embedded/index.ts";
 import { migrate, type Database } from "../storage/index.ts";
 import type { Secrets } from "../tenancy/index.ts";
 import { openDatabaseOf, requireDatabaseUrl } from "./database.ts";
-import { readEnvironment, UsageError, type Environment } from "./environment.ts";
+import { readEnvironment, type Environment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** The opened resources of a command. */
 export interface Opened {

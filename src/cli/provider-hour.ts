@@ -4,7 +4,8 @@ import { hourOf, type Health, type LastHour } from "../routing/index.ts";
 import { addProviderMinutes, readProviderHour, type Database } from "../storage/index.ts";
 import { startPeriodicWork } from "./periodic-work.ts";
 
-const everyMsDefault = 2_000;
+/** Interval at which the counts are added. */
+const everyMs = 2_000;
 
 export interface ProviderHour {
   /** Returns the last hour by provider: this process's counts up to now, those of other processes up to two seconds ago. */
@@ -16,12 +17,10 @@ interface Parts {
   readonly database: Database;
   readonly health: Health;
   readonly log: Log;
-  /** Interval at which the counts are added, milliseconds. */
-  readonly everyMs?: number | undefined;
 }
 
 /** Starts to add the counts. */
-export function openProviderHour({ database, health, log, everyMs }: Parts): ProviderHour {
+export function openProviderHour({ database, health, log }: Parts): ProviderHour {
   const add = async (): Promise<void> => {
     const counted = health.outcomes.take();
     if (counted.length === 0) return;
@@ -33,7 +32,7 @@ export function openProviderHour({ database, health, log, everyMs }: Parts): Pro
     }
   };
   const end = startPeriodicWork({
-    everyMs: everyMs ?? everyMsDefault,
+    everyMs,
     sweeps: () => true,
     log,
     failure: "how attempts at providers ended could not be added up; trying again",

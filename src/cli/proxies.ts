@@ -2,7 +2,8 @@
 import type { Log } from "../base/log.ts";
 import { noProxies, proxiesOf, ProxySettingError, type Proxies } from "../base/proxy.ts";
 import { fetchThrough } from "../upstream/index.ts";
-import { UsageError, type Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** Reads the proxies of the environment. @throws UsageError naming the variable */
 export function environmentProxies({ variables }: Pick<Environment, "variables">): Proxies {

@@ -1,7 +1,7 @@
 /** `tollgate requests`: the request log, and the reasons for a call's result. docs/cli.md. */
 import type { Command } from "commander";
 import { apiCommand } from "./api.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { timeOf, inWorkspaceOf } from "./fields.ts";
 import { listCommand, type ListOptions } from "./list-command.ts";
 import { printTable } from "./print.ts";

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { granularities, usageGroups } from "../base/management.ts";
 import { isTimeZone } from "../base/time-zones.ts";
-import { UsageError } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { timeOf, wordOf, inWorkspaceOf } from "./fields.ts";
 import { listCommand, type ListOptions } from "./list-command.ts";
 import { printTable } from "./print.ts";

@@ -14,7 +14,8 @@ import {
   type Catalog,
 } from "../catalog/index.ts";
 import { catalogList, onCatalogList, type Database, type Queryable } from "../storage/index.ts";
-import { UsageError, type Environment } from "./environment.ts";
+import type { Environment } from "./environment.ts";
+import { UsageError } from "./usage-error.ts";
 import { watchLocalServers, type LocalServers } from "./local-servers.ts";
 import { queuedReads } from "./queued-reads.ts";
 

@@ -3,7 +3,7 @@
  * count
  * in the queue one at a time, so in transactions of their own each would wait for the commit before. docs/tasks.md; TASK-14; T81.
  */
-import { createBatcher } from "../base/batcher.ts";
+import { createBatcher } from "./batcher.ts";
 import { GatewayError } from "../base/errors.ts";
 import { assignInputs } from "../files/index.ts";
 import { reserveIn, type HoldInput } from "../ledger/index.ts";

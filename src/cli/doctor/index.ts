@@ -14,7 +14,8 @@ import {
   type Settings,
 } from "../../catalog/index.ts";
 import { unreadFiles } from "../config-file.ts";
-import { readEnvironment, UsageError, type Environment } from "../environment.ts";
+import { readEnvironment, type Environment } from "../environment.ts";
+import { UsageError } from "../usage-error.ts";
 import { misspeltVariables } from "../misspelt-variables.ts";
 import { printJson } from "../print.ts";
 import { environmentProxies } from "../proxies.ts";

@@ -6,7 +6,7 @@ import { checkConfig, type Mistake } from "../../catalog/index.ts";
 const yaml = lazyRequire<typeof Yaml>("yaml");
 
 /** Returns a document as the file's text. */
-export const fileText = (document: object): string => yaml().stringify(document, { lineWidth: 0 });
+export const yamlText = (document: object): string => yaml().stringify(document, { lineWidth: 0 });
 
 /** Returns the mistakes in a text. Variables that begin a `base_url` are checked as an address, all others as a word. */
 export function mistakesOf(config: string): readonly Mistake[] {
@@ -23,6 +23,6 @@ export function mistakesOf(config: string): readonly Mistake[] {
 
 /** Returns the field of a provider that the check refuses, such as `base_url`; undefined for a valid one. */
 export function providerFault(row: Readonly<Record<string, unknown>>): string | undefined {
-  const [mistake] = mistakesOf(fileText({ providers: [{ id: "one", ...row }] }));
+  const [mistake] = mistakesOf(yamlText({ providers: [{ id: "one", ...row }] }));
   return mistake?.path.replace(/^providers\[0\]\.?/, "");
 }

@@ -1,6 +1,6 @@
 /** Converts a LiteLLM proxy's configuration into ours, with a report of each field. docs/litellm.md. */
 import type { Mistake } from "../../catalog/index.ts";
-import { fileText, mistakesOf } from "./check.ts";
+import { yamlText, mistakesOf } from "./check.ts";
 import { credentialsOf, deploymentsOf } from "./deployments.ts";
 import { addFallbacks } from "./fallbacks.ts";
 import { parseLitellm, type Section } from "./file.ts";
@@ -43,7 +43,7 @@ export function convertLitellm(text: string, file: string): Converted {
     models: [...models.values()],
     ...settings.rows,
   };
-  const config = comment(variables) + fileText(document);
+  const config = comment(variables) + yamlText(document);
   const all = used(variables, config);
   return {
     config,

@@ -6,7 +6,7 @@ import type * as Yaml from "yaml";
 import { reasonOf } from "../../base/errors.ts";
 import { lazyRequire } from "../../base/lazy-require.ts";
 import { withoutQuote } from "../../catalog/index.ts";
-import { UsageError } from "../environment.ts";
+import { UsageError } from "../usage-error.ts";
 
 const yaml = lazyRequire<typeof Yaml>("yaml");
 

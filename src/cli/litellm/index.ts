@@ -4,7 +4,7 @@ import { counted } from "../../base/counted.ts";
 import { reasonOf } from "../../base/errors.ts";
 import { fileText } from "../../base/text.ts";
 import { formatMistakes } from "../../catalog/index.ts";
-import { UsageError } from "../environment.ts";
+import { UsageError } from "../usage-error.ts";
 import { printJson } from "../print.ts";
 import { convertLitellm, type Converted } from "./convert.ts";
 
