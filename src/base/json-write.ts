@@ -3,6 +3,8 @@
  * The output is the same as that of `JSON.stringify`.
  */
 
+import { isRawNumber } from "./exact-numbers.ts";
+
 /** The next part of the output: text, or ready UTF-8. */
 export type JsonPart = string | Uint8Array;
 
@@ -18,7 +20,8 @@ const valueLength = 8;
 
 /** Yields the text of a JSON value in slices. Leaves out undefined members, as `JSON.stringify` does. */
 export function* jsonSlices(value: unknown): Generator<string> {
-  if (!isLong(value)) yield JSON.stringify(value);
+  // A number as it was read looks like an object.
+  if (!isLong(value) || isRawNumber(value)) yield JSON.stringify(value);
   else if (typeof value === "string") yield* textSlices(value);
   else if (Array.isArray(value)) {
     let before = "[";

@@ -1,5 +1,7 @@
 /** JSON written in slices equals JSON.stringify, wherever it is cut, and other work runs between the slices. */
 import { describe, expect, it } from "vitest";
+import { exactTwinOf } from "../../src/base/exact-numbers.ts";
+import { parseJsonText } from "../../src/base/json-text.ts";
 import {
   jsonSlices,
   writeParts,
@@ -22,6 +24,7 @@ const values: readonly (readonly [string, unknown])[] = [
   ],
   ["many numbers", Array.from({ length: 150_000 }, (_, index) => index / 8)],
   ["long names", { [longText(2 * mebi, '"')]: 1, b: 2 }],
+  ["a number of a million digits", exactTwinOf(parseJsonText(`{"a":${"1".repeat(mebi + 1)}}`))],
   ["members without a value", { a: undefined, b: longText(2 * mebi, "b"), c: undefined }],
   ["only members without a value", [{ a: undefined }, longText(2 * mebi, "b")]],
 ];
