@@ -56,8 +56,8 @@ export function planWorkers(wanted: number, { max, taken }: ConnectionsLeft): Wo
 
 /**
  * Reads the tightest of the limits of the server, of this user and of this database. The user's counts only its own connections, and the
- * database's only those to it. Of other users' connections only a superuser sees `backend_type`; the server's own processes have no
- * database or no user.
+ * database's only those to it. Only a superuser sees `backend_type` of other users' connections. The server's own processes have no database
+ * or no user.
  */
 export async function connectionsLeft(database: Queryable): Promise<ConnectionsLeft> {
   const [row] = await database.query<{ max: number; taken: number }>(
