@@ -138,6 +138,8 @@ describeDatabase("the writer of the request log", (open) => {
       { id: "back", duration_ms: -(2 ** 31 - 1) },
       { id: "long", duration_ms: 2 ** 31 - 1 },
     ]);
+  });
+
   it("a reader of the log does not make it give up rows for a database that is away for two seconds", async () => {
     const database = await open();
     const beganMs = performance.now();
