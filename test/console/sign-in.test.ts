@@ -77,6 +77,8 @@ it("the address after a sign-in is always a page of the console, however it is w
   // hosts are dropped.
   for (const to of shortOrLong(elsewhere.slice(0, 3), elsewhere))
     expect({ to, asked: await askedAt(to) }).toEqual({ to, asked: null });
+  // The form itself, which a signed-in user would see again.
+  expect(await askedAt("/sign-in/?to=/keys")).toBe(null);
   expect(await askedAt("/requests?status=failed")).toBe("/requests?status=failed");
   await page.getByLabel("Password", { exact: true }).fill(adminPassword);
   await page.getByRole("button", { name: "Sign in" }).click();

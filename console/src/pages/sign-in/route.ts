@@ -3,15 +3,18 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
 import { rootRoute } from "../root.ts";
 
+/** The sign-in page itself: the router ignores case and slashes at the end. */
+const signInPath = /^\/sign-in\/*$/i;
+
 /**
  * Returns a path on this origin, as the browser would resolve it. Browsers drop tabs, turn backslashes into slashes and resolve dots,
- * so a text that looks like a path may lead elsewhere.
+ * so a text that looks like a path may lead elsewhere. The sign-in page is left out: a signed-in reader would see its form again.
  */
 function ownPath(text: string | undefined): string | undefined {
   if (text?.startsWith("/") !== true || !URL.canParse(text, location.origin)) return undefined;
   const { origin, pathname, search, hash } = new URL(text, location.origin);
   const isOurs = origin === location.origin && !pathname.startsWith("//");
-  return isOurs ? pathname + search + hash : undefined;
+  return isOurs && !signInPath.test(pathname) ? pathname + search + hash : undefined;
 }
 
 export const signInRoute = createRoute({
