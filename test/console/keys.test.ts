@@ -256,6 +256,25 @@ it.skipIf(!isLong)(
   },
 );
 
+it("a minus sign in place of a limit is not taken for no limit", async () => {
+  const rate_limits = { requests_per_minute: 5 };
+  const { id } = await newKey(world.ann, "kept", { rate_limits });
+  const { page, close } = await world.open("ann");
+  await page.goto(`/keys/${id}?tab=caps`);
+  const field = page.getByLabel("Requests per minute");
+  await field.fill("");
+  await field.pressSequentially("-7");
+  await field.press("Enter");
+  await toast(page, "Saved.").waitFor();
+  expect((await world.ann.call("GET", `/keys/${id}`)).json.rate_limits).toMatchObject({
+    requests_per_minute: 7,
+  });
+  await field.fill("");
+  await field.press("-");
+  expect(await field.inputValue()).toBe("");
+  await close();
+});
+
 it("a limit of 0 is refused at its field, not saved as 1", async () => {
   const { id } = await newKey(world.ann, "limited");
   const { page, complaints, close } = await world.open("ann");

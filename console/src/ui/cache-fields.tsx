@@ -37,6 +37,7 @@ export function CacheFields(props: CacheFieldsProps) {
         max={monthSeconds}
         clampBehavior="none"
         allowDecimal={false}
+        allowNegative={false}
         value={fields.seconds}
         disabled={disabled || (isOnlyOff && isOff)}
         error={at("response_cache.ttl_seconds")}
@@ -50,6 +51,7 @@ export function CacheFields(props: CacheFieldsProps) {
         max={100}
         clampBehavior="none"
         allowDecimal={false}
+        allowNegative={false}
         value={isOff ? "" : fields.percent}
         disabled={disabled || isOff || isOnlyOff}
         error={at("response_cache.charge_percent")}

@@ -34,6 +34,7 @@ export function LimitsFields(props: LimitsFieldsProps) {
           min={1}
           clampBehavior="none"
           allowDecimal={false}
+          allowNegative={false}
           value={fields[name]}
           disabled={disabled}
           error={at(`rate_limits.${name}`)}
