@@ -126,3 +126,29 @@ it("a ledger without entries for its filters offers to remove them", async () =>
   await page.getByRole("link", { name: "Remove the filters" }).click();
   await expect.poll(searchOf).toEqual({ ws: world.home.id });
 });
+
+it("a text is corrected in the middle of a search field, and Back and Clear change the field", async () => {
+  const { page, close } = await world.open("root");
+  for (const [path, label] of [
+    ["/providers", "Name or model"],
+    ["/models", "Id or name"],
+  ] as const) {
+    await page.goto(path);
+    const field = page.getByLabel(label);
+    await field.pressSequentially("box");
+    await field.press("Home");
+    await field.pressSequentially("sand");
+    expect(await field.inputValue()).toBe("sandbox");
+    await page.waitForURL(`**${path}?q=sandbox`);
+    expect(await field.inputValue()).toBe("sandbox");
+  }
+  const field = page.getByLabel("Id or name");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect.poll(() => field.inputValue()).toBe("");
+  await page.goto("/models?q=one");
+  await page.getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("heading", { name: "Keys" }).waitFor();
+  await page.goBack();
+  await expect.poll(() => field.inputValue()).toBe("one");
+  await close();
+});

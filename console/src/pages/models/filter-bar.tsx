@@ -1,8 +1,9 @@
 /** The filters of the list of models. Each change is a new URL; only another key causes a new request. */
-import { Group, Select, TextInput } from "@mantine/core";
+import { Group, Select } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { ClearFilters } from "../../ui/clear-filters.tsx";
 import { KeySelect } from "../../ui/key-select.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { kinds, type Filters, type Model } from "./filters.ts";
 
 const providersOf = (models: readonly Model[]): string[] => [
@@ -27,13 +28,7 @@ export function FilterBar({ filters, ws, models }: FilterBarProps) {
     });
   return (
     <Group gap="sm" mb="lg">
-      <TextInput
-        aria-label="Id or name"
-        placeholder="Id or name"
-        w={240}
-        value={filters.q ?? ""}
-        onChange={(event) => set({ q: event.currentTarget.value || undefined })}
-      />
+      <SearchField label="Id or name" width={240} text={filters.q} set={(q) => set({ q })} />
       <Select
         aria-label="Kind"
         placeholder="Any kind"

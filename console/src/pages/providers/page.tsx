@@ -1,9 +1,10 @@
 /** The provider list: state and models for all readers, numbers and actions for organization admins. */
-import { Button, Group, TextInput } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { AddProvider } from "./add.tsx";
 import { insideColumns, outsideColumns } from "./columns.tsx";
@@ -43,13 +44,7 @@ export function ProvidersPage() {
       aside={mayAdd && <Button onClick={() => set({ add: "1" })}>Add provider</Button>}
     >
       <Group mb="lg">
-        <TextInput
-          aria-label="Name or model"
-          placeholder="Name or model"
-          w={280}
-          value={q}
-          onChange={(event) => set({ q: event.currentTarget.value || undefined })}
-        />
+        <SearchField label="Name or model" width={280} text={q} set={(text) => set({ q: text })} />
       </Group>
       {read.error !== null && (
         <RegionError what="providers" error={read.error} retry={read.refetch} />
