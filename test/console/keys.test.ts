@@ -275,6 +275,23 @@ it("a minus sign in place of a limit is not taken for no limit", async () => {
   await close();
 });
 
+it("a member who switches the response cache off is offered no Undo, which would be refused; an admin is", async () => {
+  const { id } = await newKey(world.mem, "cached");
+  for (const who of ["mem", "ann"] as const) {
+    const response_cache = { ttl_seconds: 60, charge_percent: 0 };
+    world.must(await world.ann.call("PATCH", `/keys/${id}`, { response_cache }));
+    const { page, close } = await world.open(who);
+    await page.goto(`/keys/${id}?tab=caps`);
+    await page.getByLabel("Response cache (seconds)").fill("");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const saved = toast(page, "Saved.");
+    await saved.waitFor();
+    const undos = await saved.getByRole("button", { name: "Undo" }).count();
+    expect({ who, undos }).toEqual({ who, undos: who === "ann" ? 1 : 0 });
+    await close();
+  }
+});
+
 it("a limit of 0 is refused at its field, not saved as 1", async () => {
   const { id } = await newKey(world.ann, "limited");
   const { page, complaints, close } = await world.open("ann");

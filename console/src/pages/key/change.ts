@@ -33,7 +33,9 @@ export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
     settled: discard,
     success: "Saved.",
     undo: (after, body, before) => send(previousPatch(before, body), ifMatch(after)),
-    // Undoing a lowered cap raises it.
-    mayUndo: (body) => body.spend_caps === undefined || may("key.loosen_spend_caps"),
+    // Undoing a lowered cap raises it, and that of a cache that was switched off switches it on.
+    mayUndo: (body) =>
+      (body.spend_caps === undefined || may("key.loosen_spend_caps")) &&
+      (body.response_cache === undefined || may("key.loosen_limits")),
   });
 }
