@@ -64,3 +64,24 @@ it("Esc closes a message that has the focus; left by Tab, it closes after its ti
   await expect.poll(() => undo.count(), patiently).toBe(0);
   await close();
 });
+
+it("Undo shows at once above five unclosed errors, of which none is lost", async () => {
+  const visit = await world.open("root");
+  const { page, close } = visit;
+  const { id } = await world.keyOf(world.root, world.home.id);
+  await page.goto(`/keys/${id}`);
+  await page.route("**/disable", (route) => route.fulfill({ status: 403, json: {} }));
+  const errors = page.getByRole("alert").filter({ hasText: "is not disabled." });
+  for (let count = 1; count <= 5; count += 1) {
+    await page.getByRole("button", { name: "Disable" }).click();
+    await expect.poll(() => errors.count(), patiently).toBe(count);
+  }
+  await page.unroute("**/disable");
+  await page.getByRole("button", { name: "Disable" }).click();
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await page.keyboard.press("F8");
+  await expect.poll(() => focused(visit), patiently).toBe("Undo");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => errors.count(), patiently).toBe(5);
+  await close();
+});

@@ -7,6 +7,9 @@ import { notifications, type NotificationData } from "@mantine/notifications";
 const noticeClass = "mantine-Notification-root";
 const noticeOf = (element: Element | null) => element?.closest(`.${noticeClass}`) ?? null;
 
+/** Notifications so far. The newest comes first: only five show at a time, and an Undo must not wait for unclosed errors. */
+let count = 0;
+
 /** The element that had the focus before a notification had it. */
 let opener: Element | null = null;
 
@@ -19,8 +22,10 @@ function giveFocusBack(): void {
 /** Shows a notification; returns its id. */
 export function showNotice(data: NotificationData): string {
   let hasFocus = false;
+  count += 1;
   const id = notifications.show({
     ...data,
+    priority: count,
     closeButtonProps: { "aria-label": "Close" },
     onFocusCapture({ relatedTarget }) {
       if (noticeOf(relatedTarget) === null) opener = relatedTarget;
@@ -48,8 +53,7 @@ export function showNotice(data: NotificationData): string {
 
 /** Moves the focus to the first button of the newest notification; false if there is none. */
 export function focusNotice(): boolean {
-  const newest = [...document.querySelectorAll(`.${noticeClass}`)].at(-1);
-  const button = newest?.querySelector("button");
+  const button = document.querySelector<HTMLElement>(`.${noticeClass} button`);
   button?.focus();
-  return button != null;
+  return button !== null;
 }
