@@ -106,6 +106,11 @@ it("days of which the last is before the first are refused in the form, and name
   await page.getByRole("button", { name: "Show these days" }).click();
   await page.getByText("It is before the first day.").waitFor();
   expect(searchOf()).toEqual({});
+  // A year that the API cannot read.
+  await last.fill("12026-11-20");
+  await page.getByRole("button", { name: "Show these days" }).click();
+  await expect.poll(() => page.locator("input[name=last]:focus:invalid").count()).toBe(1);
+  expect(searchOf()).toEqual({});
   await last.fill("2026-11-20");
   await page.getByRole("button", { name: "Show these days" }).click();
   const day = { from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00.000Z" };

@@ -26,6 +26,9 @@ function spanOf(first: string, last: string): PeriodSearch {
   };
 }
 
+/** The last day that has an end with a year of four digits, as the API requires. */
+const lastDay = "9999-12-30";
+
 /** Esc closes only these days, not also the drawer of filters that they are in. */
 const ownEscape = { "data-mantine-stop-propagation": "true" };
 
@@ -61,6 +64,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
           <TextInput
             {...ownEscape}
             type="date"
+            max={lastDay}
             name="first"
             label="First day (UTC)"
             defaultValue={dayOf(search.from)}
@@ -68,6 +72,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
           <TextInput
             {...ownEscape}
             type="date"
+            max={lastDay}
             name="last"
             label="Last day (UTC)"
             mt="sm"
