@@ -3,12 +3,13 @@ import { curlOf } from "../../base/code.ts";
 import { inLanguages, openai } from "../../base/sdks.ts";
 import { MediaMode, type Wish } from "./media-mode.tsx";
 import type { ModeProps } from "./mode-props.ts";
+import { textsOf } from "./similarity.ts";
 
 const path = "/v1/embeddings";
 
 const bodyOf = ({ model, prompt, fields }: Wish) => ({
   model: model.id,
-  input: prompt.split("\n").filter((line) => line.trim() !== ""),
+  input: textsOf(prompt),
   ...fields,
 });
 

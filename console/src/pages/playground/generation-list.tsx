@@ -3,6 +3,7 @@ import { Group, Text } from "@mantine/core";
 import { Cost } from "./cost.tsx";
 import { Failure } from "./failure.tsx";
 import classes from "./playground.module.css";
+import { textsOf } from "./similarity.ts";
 import { ShownPicture } from "./shown-picture.tsx";
 import { TaskCard } from "./task-card.tsx";
 import type { Generation } from "./use-generations.ts";
@@ -31,7 +32,7 @@ function GenerationPanel({ one, ended }: GenerationPanelProps) {
         <ShownPicture key={String(index)} blob={blob} alt={`Made by ${model}, ${index + 1}`} />
       ))}
       {output !== undefined && output.vectors.length > 0 && (
-        <Vectors vectors={output.vectors} inputs={label.split("\n")} />
+        <Vectors vectors={output.vectors} inputs={textsOf(label)} />
       )}
       {output?.taskId !== undefined && <TaskCard id={output.taskId} ended={ended} />}
       {output?.requestId !== undefined && <Cost id={output.requestId} />}

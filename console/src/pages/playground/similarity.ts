@@ -1,4 +1,8 @@
-/** The similarity of two vectors. Pure. */
+/** The texts of an embedding call, and the similarity of their vectors. Pure. */
+
+/** The texts of a prompt, one per line; empty lines are none. */
+export const textsOf = (prompt: string): string[] =>
+  prompt.split("\n").filter((line) => line.trim() !== "");
 
 /** The cosine of their angle: 1 for the same direction; 0 if one of them is zero. */
 export function cosine(one: readonly number[], other: readonly number[]): number {
