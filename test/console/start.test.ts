@@ -27,3 +27,23 @@ it("a model that the workspace keeps from its keys is not offered, and one that 
     .toBe("This key may not call sandbox/chat. The code is for sandbox/responses.");
   expect(complaints).toEqual([]);
 });
+
+it("Start and Keys say that a workspace is disabled, and so is each of its keys", async () => {
+  const { must, gateway, home, mem } = world;
+  const { id } = await world.keyOf(mem, home.id);
+  const { page, complaints } = await world.open("mem");
+  const status = (to: string) => gateway.admin("PATCH", `/workspaces/${home.id}`, { status: to });
+  must(await status("disabled"));
+  await page.goto("/start");
+  await page.getByText("Calls of this key are refused: its workspace is disabled.").waitFor();
+  await page.goto("/keys");
+  await page.getByRole("cell", { name: "disabled", exact: true }).first().waitFor();
+  expect(await page.getByRole("cell", { name: "active", exact: true }).count()).toBe(0);
+  await page.goto(`/keys/${id}`);
+  await page.getByText("home, which is disabled").waitFor();
+  must(await status("active"));
+  await page.goto("/start");
+  await page.getByRole("combobox", { name: "Key" }).waitFor();
+  expect(await page.getByText("Calls of this key are refused").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});

@@ -1,4 +1,4 @@
-/** Whether a key's calls are admitted, judging by the key alone. Pure. */
+/** Whether a key's calls are admitted, judging by the key and its workspace alone. Pure. */
 import { windowNames, windows, type SpendCaps, type Window } from "./caps.ts";
 import { parseUsd } from "./money.ts";
 
@@ -15,10 +15,11 @@ interface KeyStateFields {
   readonly remaining: Readonly<Record<Window, string | null>>;
 }
 
-/** Returns the state of the key's record, or why an active key is refused. */
-export function keyStateOf(key: KeyStateFields, now: Date): KeyState {
+/** Returns the state of the key's record, or why an active key is refused. `isStopped`: its workspace is disabled. */
+export function keyStateOf(key: KeyStateFields, now: Date, isStopped = false): KeyState {
   const { status, expires_at: expiry, spend_caps: caps, remaining } = key;
   if (status !== "active") return { word: status };
+  if (isStopped) return { word: "disabled", more: "its workspace is disabled" };
   if (expiry !== null && new Date(expiry) <= now) return { word: "expired", more: expiry };
   const reached = windows.find((window) => {
     const left = remaining[window];

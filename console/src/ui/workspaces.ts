@@ -30,6 +30,12 @@ export const useOrganizations = (): AllPages<Schemas["Organization"]> =>
 /** Choices that a field lists at once; typing searches all. */
 export const choicesMax = 100;
 
+/** Ids of the disabled workspaces: calls of their keys are refused. */
+export function useDisabledWorkspaces(): ReadonlySet<string> {
+  const disabled = (useWorkspaces().rows ?? []).filter(({ status }) => status === "disabled");
+  return new Set(disabled.map(({ id }) => id));
+}
+
 /** Workspace names by id. */
 export function useWorkspaceNames(): ReadonlyMap<string, string> {
   return new Map((useWorkspaces().rows ?? []).map(({ id, name }) => [id, name]));

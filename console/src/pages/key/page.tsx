@@ -9,7 +9,7 @@ import { KeyStateText } from "../../ui/key-state-text.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
-import { useWorkspaceNames } from "../../ui/workspaces.ts";
+import { useDisabledWorkspaces, useWorkspaceNames } from "../../ui/workspaces.ts";
 import { Caps } from "./caps.tsx";
 import { History } from "./history.tsx";
 import { Models } from "./models.tsx";
@@ -36,14 +36,20 @@ type Tab = (typeof tabs)[number]["value"];
 function Facts({ apiKey }: { apiKey: Key }) {
   const { owner_email: owner, created_at: made, last_used_at: used } = apiKey;
   const workspace = useWorkspaceNames().get(apiKey.workspace_id);
+  const isStopped = useDisabledWorkspaces().has(apiKey.workspace_id);
   return (
     <Group gap="lg" mb="lg">
       <span className="mono">
         {apiKey.key_prefix}...{apiKey.key_last4}
       </span>
-      <KeyStateText of={apiKey} />
+      <KeyStateText of={apiKey} isStopped={isStopped} />
       <Text>{owner === null ? "no owner" : `owner ${owner}`}</Text>
-      {workspace !== undefined && <Text style={{ overflowWrap: "anywhere" }}>in {workspace}</Text>}
+      {workspace !== undefined && (
+        <Text style={{ overflowWrap: "anywhere" }}>
+          in {workspace}
+          {isStopped && <span className="bad">, which is disabled</span>}
+        </Text>
+      )}
       <Text className="muted" title={made}>
         created {readTime(new Date(made))}
       </Text>

@@ -15,9 +15,10 @@ const capOf = (key: Key, window: "daily" | "monthly") => ({
   resetsAt: key.resets_at[window],
 });
 
-/** `names`: workspace names by id. The workspace column is left out if all keys are of one workspace. */
+/** `names`: workspace names by id; `disabled`: ids of disabled workspaces. The workspace column is left out if all keys are of one workspace. */
 export const columnsOf = (
   names: ReadonlyMap<string, string>,
+  disabled: ReadonlySet<string>,
   isOfAll: boolean,
 ): readonly Column<Key>[] => [
   {
@@ -50,7 +51,11 @@ export const columnsOf = (
       ]
     : []),
   { header: "Owner", width: 170, wide: true, cell: (key) => key.owner_email ?? nothing },
-  { header: "Status", width: 100, cell: (key) => <KeyStateText of={key} /> },
+  {
+    header: "Status",
+    width: 100,
+    cell: (key) => <KeyStateText of={key} isStopped={disabled.has(key.workspace_id)} />,
+  },
   {
     header: "Today (USD)",
     width: 160,

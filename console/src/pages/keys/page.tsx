@@ -7,7 +7,7 @@ import { NoRows } from "../../ui/empty.tsx";
 import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
 import { LongList } from "../../ui/long-list.tsx";
 import { Page } from "../../ui/page.tsx";
-import { useWorkspaceNames } from "../../ui/workspaces.ts";
+import { useDisabledWorkspaces, useWorkspaceNames } from "../../ui/workspaces.ts";
 import { columnsOf } from "./columns.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { NewKey } from "./new-key.tsx";
@@ -19,6 +19,7 @@ export function KeysPage() {
   const filters = route.useSearch();
   const navigate = useNavigate();
   const names = useWorkspaceNames();
+  const disabled = useDisabledWorkspaces();
   const workspace = useKeyWorkspace(filters.ws);
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const mayMake = me !== undefined && mayAll(me.rights, "key.create", filters.ws);
@@ -32,7 +33,7 @@ export function KeysPage() {
         query={useKeys(filters)}
         what="keys"
         label="Keys"
-        columns={columnsOf(names, filters.ws === undefined)}
+        columns={columnsOf(names, disabled, filters.ws === undefined)}
         keyOf={({ id }) => id}
         empty={
           workspace.isNone && !isFiltered ? (

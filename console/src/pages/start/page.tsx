@@ -7,12 +7,14 @@ import { keyLabel } from "../../base/key-label.ts";
 import { reachableUrl } from "../../base/reachable-url.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { FormError } from "../../ui/form-error.tsx";
+import { KeyRefusal } from "../../ui/key-state-text.tsx";
 import { NoWorkspace, useKeyWorkspace } from "../../ui/key-workspace.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { searchableSelect } from "../../ui/use-searched.ts";
+import { useDisabledWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
 import { callableOf, useCreateKey, useModels, useOwnKeys, type Key } from "./queries.ts";
@@ -76,6 +78,7 @@ function FirstCall(props: {
   const [keyId, setKeyId] = useState<string | null>(null);
   const [model, setModel] = useState<string | null>(named ?? null);
   const key = keys.find(({ id }) => id === keyId) ?? keys[0];
+  const isStopped = useDisabledWorkspaces().has(key.workspace_id);
   const { data, error, refetch } = useModels(key.id);
   const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
   if (data === undefined) return refusal || <Loading of={[{ data, error }]} />;
@@ -113,6 +116,7 @@ function FirstCall(props: {
           <Copy label="the base URL" text={() => url} />
         </Group>
       </Group>
+      <KeyRefusal key={key.id} of={key} isStopped={isStopped} />
       {model !== null && chosen !== undefined && chosen !== model && (
         <Text component="output" display="block" mb="md">
           This key may not call {model}. The code is for {chosen}.
