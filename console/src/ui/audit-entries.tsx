@@ -2,6 +2,7 @@
 import { Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
+import { isolated } from "../base/isolated.ts";
 import { differencesOf } from "../base/previous-values.ts";
 import { readTime } from "../base/time.ts";
 import { SmallTable } from "./small-table.tsx";
@@ -16,8 +17,8 @@ function Changes({ entry: { before, after } }: { entry: Entry }) {
     <ul style={{ margin: 0, paddingLeft: 16 }}>
       {rows.map(({ field, before: was, after: is }) => (
         <li key={field} style={{ overflowWrap: "anywhere" }}>
-          {field}: {before !== null && `${was} → `}
-          {is}
+          {field}: {before !== null && `${isolated(was)} → `}
+          {isolated(is)}
         </li>
       ))}
     </ul>

@@ -6,6 +6,7 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useMutation } from "@tanstack/react-query";
 import { useState, type FormEvent, type ReactNode } from "react";
+import { isolated } from "../base/isolated.ts";
 import { FormError } from "./form-error.tsx";
 import { useFocusBack } from "./use-focus-back.ts";
 
@@ -23,9 +24,11 @@ export interface Question {
   readonly danger?: boolean;
 }
 
-const lineBreaks = /\s+/g;
-/** A name as it can be typed: pages show any white space as one space. */
-const typeable = (name: string): string => name.replaceAll(lineBreaks, " ").trim();
+/** A name with any white space as one space, as pages show it. */
+const spaced = (name: string): string => name.replaceAll(/\s+/g, " ").trim();
+
+/** A name as it can be typed: also without characters that cannot be seen. */
+const typeable = (name: string): string => spaced(name.replaceAll(/\p{Cf}/gu, ""));
 
 function Body({ question, close }: { question: Question; close: () => void }) {
   const { text, action, typed, danger = typed !== undefined } = question;
@@ -46,7 +49,7 @@ function Body({ question, close }: { question: Question; close: () => void }) {
         <Text component="div">{text}</Text>
         {typed !== undefined && (
           <TextInput
-            label={`Type ${typeable(typed)} to confirm`}
+            label={`Type ${isolated(spaced(typed))} to confirm`}
             value={written}
             autoComplete="off"
             onChange={({ currentTarget }) => setWritten(currentTarget.value)}

@@ -5,6 +5,7 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { useNavigate, type NavigateOptions } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { api } from "../api/client.ts";
+import { isolated } from "../base/isolated.ts";
 import classes from "./palette.module.css";
 import { useFocusBack } from "./use-focus-back.ts";
 
@@ -54,7 +55,7 @@ function useFound(text: string, go: (to: NavigateOptions) => void): Item[] {
     ...data.members.map(({ user_id: member, email, name, workspace_id: ws }) => ({
       group: "Members",
       label: email,
-      description: `${name}, requests`,
+      description: `${isolated(name)}, requests`,
       act: () => go({ to: "/requests", search: { member, ws } }),
     })),
     ...data.workspaces.map(({ id: ws, name }) => ({

@@ -1,5 +1,6 @@
 /** Filters of the URL without a field of their own: a button each, which removes the filter. */
 import { Button } from "@mantine/core";
+import { isolated } from "../base/isolated.ts";
 
 export function SetFilters<Name extends string>({
   names,
@@ -16,10 +17,10 @@ export function SetFilters<Name extends string>({
         <Button
           key={name}
           variant="default"
-          aria-label={`Remove the filter ${name}: ${filters[name]}`}
+          aria-label={`Remove the filter ${name}: ${isolated(filters[name])}`}
           onClick={() => remove(name)}
         >
-          {name}: {filters[name]} ✕
+          {name}: {isolated(filters[name])} ✕
         </Button>
       ),
   );

@@ -1,6 +1,7 @@
 /** The workspace of the pages: all, or one, as `ws` in the URL. */
 import { Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { isolated } from "../base/isolated.ts";
 import { searchableSelect } from "./use-searched.ts";
 import { choicesMax, useWorkspaces } from "./workspaces.ts";
 
@@ -14,7 +15,7 @@ export function WorkspaceLine() {
   if (rows !== undefined && name === undefined) return null;
   return (
     <Text size="sm" className="muted cut" hiddenFrom="sm" mb={4} mih={20} title={name}>
-      {name !== undefined && `Workspace: ${name}`}
+      {name !== undefined && `Workspace: ${isolated(name)}`}
     </Text>
   );
 }

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Table, Text, TextInput, Title } from "@mantine/co
 import { useCallback, useState, type FormEvent } from "react";
 import { client, type Schemas } from "../../api/client.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
+import { isolated } from "../../base/isolated.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -62,12 +63,12 @@ function Row({ token }: { token: Token }) {
   const change = useChange({
     send: () => client.DELETE("/admin/v1/tokens/{id}", { params: { path: { id } } }),
     invalidates: invalidatedPaths.token,
-    success: `${name} is revoked.`,
+    success: `${isolated(name)} is revoked.`,
   });
   const ask = () =>
     confirm({
       title: "Revoke token",
-      text: `Programs that use ${name} are refused at once. You cannot undo this.`,
+      text: `Programs that use ${isolated(name)} are refused at once. You cannot undo this.`,
       action: "Revoke token",
       danger: true,
       run: () => change.runNow({}),
@@ -79,7 +80,7 @@ function Row({ token }: { token: Token }) {
       <Table.Td>{used === null ? "never" : readAgo(new Date(used))}</Table.Td>
       <Table.Td>
         {revoked === null ? (
-          <Button size="xs" variant="default" aria-label={`Revoke ${name}`} onClick={ask}>
+          <Button size="xs" variant="default" aria-label={`Revoke ${isolated(name)}`} onClick={ask}>
             Revoke
           </Button>
         ) : (

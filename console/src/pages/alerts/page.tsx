@@ -2,6 +2,7 @@
 import { Table, Text } from "@mantine/core";
 import { Link, useSearch } from "@tanstack/react-router";
 import { api, client, type Schemas } from "../../api/client.ts";
+import { isolated } from "../../base/isolated.ts";
 import { mayAll } from "../../base/rights.ts";
 import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
@@ -25,7 +26,7 @@ const useAlerts = (ws: string | undefined) =>
 
 /** The owner of the cap; a key links to its caps. */
 function Of({ alert: { layer, layer_id: id, name } }: { alert: Alert }) {
-  const text = `${layer} ${name ?? id}`;
+  const text = `${layer} ${isolated(name ?? id)}`;
   if (layer !== "key") return text;
   return (
     <Link to="/keys/$id" params={{ id }} search={({ ws }) => ({ ws, tab: "caps" })}>

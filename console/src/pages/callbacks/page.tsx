@@ -1,6 +1,7 @@
 /** Callbacks of a workspace: the signing secret, how to verify a callback, and the deliveries. */
 import { Stack } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { isolated } from "../../base/isolated.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { Settings } from "../../ui/settings.tsx";
@@ -34,7 +35,7 @@ export function CallbacksPage() {
   const workspaces = useWorkspaces();
   return (
     <Settings
-      title={workspace === undefined ? "Callbacks" : `Callbacks of ${workspace.name}`}
+      title={workspace === undefined ? "Callbacks" : `Callbacks of ${isolated(workspace.name)}`}
       isClosed={isNone}
       isOneOfMany={isOneOfMany}
     >

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { api, client } from "../../api/client.ts";
+import { isolated } from "../../base/isolated.ts";
 import { fieldsOf } from "../../ui/form.ts";
 import { FormError } from "../../ui/form-error.tsx";
 import { LinkPage, useToken } from "../../ui/link-page.tsx";
@@ -32,7 +33,7 @@ function AsMyself({ name, accept }: { name: string; accept: ReturnType<typeof us
   return (
     <>
       <Button fullWidth loading={accept.isPending} onClick={() => accept.mutate({})}>
-        Join as {name}
+        Join as {isolated(name)}
       </Button>
       <Divider label="or with another account" my="md" />
     </>
@@ -91,7 +92,7 @@ export function JoinPage() {
         <>
           <Text mb="lg">
             You are invited to <strong>{data.workspace}</strong>
-            {data.organization !== null && ` of ${data.organization}`}.
+            {data.organization !== null && ` of ${isolated(data.organization)}`}.
           </Text>
           <Form key={token} token={token} />
         </>

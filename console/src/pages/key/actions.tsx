@@ -3,6 +3,7 @@ import { Button, Group } from "@mantine/core";
 import { client } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
+import { isolated } from "../../base/isolated.ts";
 import { useChange } from "../../ui/change.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import type { Key } from "./queries.ts";
@@ -25,6 +26,7 @@ const sendAction = async (action: KeyAction, { id }: Key, after?: object) =>
   ).data!;
 
 function Switch({ apiKey }: { apiKey: Key }) {
+  const name = isolated(apiKey.name);
   const isActive = apiKey.status === "active";
   const [action, back] = isActive
     ? (["disable", "enable"] as const)
@@ -33,10 +35,8 @@ function Switch({ apiKey }: { apiKey: Key }) {
     // No `If-Match`: a leaked key must stop, whatever else changed.
     send: () => sendAction(action, apiKey),
     invalidates: invalidatedPaths.key,
-    success: isActive
-      ? `${apiKey.name} is disabled: its calls fail from now on.`
-      : `${apiKey.name} works again.`,
-    failure: isActive ? `${apiKey.name} is not disabled.` : `${apiKey.name} is not enabled.`,
+    success: isActive ? `${name} is disabled: its calls fail from now on.` : `${name} works again.`,
+    failure: isActive ? `${name} is not disabled.` : `${name} is not enabled.`,
     undo: (after) => sendAction(back, apiKey, after),
   });
   return (
@@ -51,7 +51,7 @@ function Revoke({ apiKey }: { apiKey: Key }) {
   const change = useChange({
     send: () => sendAction("revoke", apiKey),
     invalidates: invalidatedPaths.key,
-    success: `${name} is revoked.`,
+    success: `${isolated(name)} is revoked.`,
   });
   return (
     <Button

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { keepsShownData } from "../../api/errors.ts";
 import { readCache } from "../../base/cache.ts";
+import { isolated } from "../../base/isolated.ts";
 import { readAgo, readTime } from "../../base/time.ts";
 import { KeyStateText } from "../../ui/key-state-text.tsx";
 import { Loading } from "../../ui/loading.tsx";
@@ -43,10 +44,10 @@ function Facts({ apiKey }: { apiKey: Key }) {
         {apiKey.key_prefix}...{apiKey.key_last4}
       </span>
       <KeyStateText of={apiKey} isStopped={isStopped} />
-      <Text>{owner === null ? "no owner" : `owner ${owner}`}</Text>
+      <Text>{owner === null ? "no owner" : `owner ${isolated(owner)}`}</Text>
       {workspace !== undefined && (
         <Text style={{ overflowWrap: "anywhere" }}>
-          in {workspace}
+          in {isolated(workspace)}
           {isStopped && <span className="bad">, which is disabled</span>}
         </Text>
       )}
@@ -111,7 +112,7 @@ export function KeyPage() {
   const { data: key, error, refetch } = useKey(id);
   return (
     <Page
-      title={key === undefined ? "Key" : `Key ${key.name}`}
+      title={key === undefined ? "Key" : `Key ${isolated(key.name)}`}
       aside={key && <KeyActions apiKey={key} />}
     >
       {error !== null && <RegionError what="key" error={error} retry={refetch} />}

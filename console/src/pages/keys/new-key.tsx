@@ -5,6 +5,7 @@ import { useState } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capsOf, noCaps } from "../../base/caps.ts";
+import { isolated } from "../../base/isolated.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
@@ -26,7 +27,7 @@ function Finished({ made, isOwn, close }: { made: Made; isOwn: boolean; close: (
     <Stack gap="md">
       <Text>
         The key <strong>{made.name}</strong> is created
-        {isOwn ? "." : `, for ${made.owner_email ?? "its owner"}.`} Keep it secret.
+        {isOwn ? "." : `, for ${isolated(made.owner_email ?? "its owner")}.`} Keep it secret.
       </Text>
       <code className="mono">{made.key}</code>
       <Group gap="sm">

@@ -5,6 +5,7 @@ import type { FormEvent } from "react";
 import { ifMatch } from "../../api/etag.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { isolated } from "../../base/isolated.ts";
 import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
 import { previousValues } from "../../base/previous-values.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
@@ -39,7 +40,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
     send: (body: Patch, headers) => changeMember(base, body, headers.ifMatch),
     invalidates: invalidatedPaths.member,
     settled: draft.discard,
-    success: `${base.email} is changed.`,
+    success: `${isolated(base.email)} is changed.`,
     undo: (after, body, before) =>
       changeMember(after, previousValues(before, body), ifMatch(after)),
     done: close,
@@ -85,7 +86,7 @@ export function Edit({ member, close }: { member: Member; close: () => void }) {
       opened
       onClose={close}
       closeOnClickOutside={false}
-      title={`Role, caps and limits of ${member.email}`}
+      title={`Role, caps and limits of ${isolated(member.email)}`}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {error !== null && <RegionError what="member" error={error} retry={refetch} />}

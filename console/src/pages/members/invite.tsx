@@ -4,6 +4,7 @@ import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capsOf, noCaps } from "../../base/caps.ts";
+import { isolated } from "../../base/isolated.ts";
 import { reachableUrl } from "../../base/reachable-url.ts";
 import { readTime } from "../../base/time.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
@@ -19,7 +20,7 @@ function Link({ added, close }: { added: Added; close: () => void }) {
   const url = reachableUrl(added.invitation.url, location.origin);
   return (
     <OnceLink url={url} close={close}>
-      Send this link to {added.email}. Whoever has it may join, once, until{" "}
+      Send this link to {isolated(added.email)}. Whoever has it may join, once, until{" "}
       {readTime(new Date(until))}. It is not shown again; inviting anew replaces it.
     </OnceLink>
   );

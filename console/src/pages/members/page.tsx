@@ -4,6 +4,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { keepsShownData } from "../../api/errors.ts";
+import { isolated } from "../../base/isolated.ts";
 import { More } from "../../ui/more.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
@@ -50,13 +51,13 @@ function Members({ workspace }: { workspace: Workspace }) {
       {data !== undefined && members.length === 0 && (
         <Text className="muted">
           {wanted === ""
-            ? `${workspace.name} has no members yet. Invite one.`
-            : `No member of ${workspace.name} has this in the name or e-mail.`}
+            ? `${isolated(workspace.name)} has no members yet. Invite one.`
+            : `No member of ${isolated(workspace.name)} has this in the name or e-mail.`}
         </Text>
       )}
       {members.length > 0 && (
         <SmallTable
-          label={`Members of ${workspace.name}`}
+          label={`Members of ${isolated(workspace.name)}`}
           minWidth={720}
           headers={["E-mail", "Role", "Status", "This month (USD)", "Actions"]}
           numbers={["This month (USD)", "Actions"]}
@@ -87,7 +88,7 @@ export function MembersPage() {
   const [inviting, setInviting] = useState<string>();
   return (
     <Settings
-      title={workspace === undefined ? "Members" : `Members of ${workspace.name}`}
+      title={workspace === undefined ? "Members" : `Members of ${isolated(workspace.name)}`}
       isClosed={isNone}
       isOneOfMany={isOneOfMany}
       aside={

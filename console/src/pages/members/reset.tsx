@@ -2,6 +2,7 @@
 import { Text } from "@mantine/core";
 import { client, type Schemas } from "../../api/client.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
+import { isolated } from "../../base/isolated.ts";
 import { reachableUrl } from "../../base/reachable-url.ts";
 import { readTime } from "../../base/time.ts";
 import { useChange } from "../../ui/change.ts";
@@ -17,7 +18,7 @@ function Link({ made, email, close }: { made: Made; email: string; close: () => 
   const url = reachableUrl(made.url, location.origin);
   return (
     <OnceLink url={url} close={close}>
-      Send this link to {email}. Whoever has it may choose the password, once, until{" "}
+      Send this link to {isolated(email)}. Whoever has it may choose the password, once, until{" "}
       {readTime(new Date(made.expires_at))}. It is not shown again.
     </OnceLink>
   );
@@ -37,8 +38,8 @@ function Question({ member, done }: { member: Member; done: (made: Made) => void
   return (
     <CreateForm change={change} shown={[]} action="Create a link">
       <Text>
-        {email} gets a link to choose a new password. The old password works until then. The new one
-        ends their sessions and personal tokens.
+        {isolated(email)} gets a link to choose a new password. The old password works until then.
+        The new one ends their sessions and personal tokens.
       </Text>
     </CreateForm>
   );

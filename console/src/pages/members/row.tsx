@@ -3,6 +3,7 @@ import { Button, Group, Table, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { isFinal } from "../../api/errors.ts";
 import { refetchPaths, invalidatedPaths } from "../../api/invalidation.ts";
+import { isolated } from "../../base/isolated.ts";
 import { readTime } from "../../base/time.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { confirm } from "../../ui/confirm.tsx";
@@ -38,8 +39,8 @@ function useRemoval() {
       );
     confirm({
       title: isInvited ? "Withdraw the invitation" : "Remove member",
-      text: isInvited ? `The link of ${member.email} stops working.` : stops,
-      action: isInvited ? "Withdraw" : `Remove ${member.email}`,
+      text: isInvited ? `The link of ${isolated(member.email)} stops working.` : stops,
+      action: isInvited ? "Withdraw" : `Remove ${isolated(member.email)}`,
       danger: true,
       async run() {
         try {
@@ -52,7 +53,7 @@ function useRemoval() {
         await again();
         if (isInvited) notify("The invitation is withdrawn.");
         else {
-          offerUndo(`${member.email} is removed.`, async () => {
+          offerUndo(`${isolated(member.email)} is removed.`, async () => {
             await restoreMember(member);
             await again();
           });
@@ -90,7 +91,7 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
       </Table.Td>
       <Table.Td ta="right">
         <CapBar
-          label={`Spend of ${email} this month`}
+          label={`Spend of ${isolated(email)} this month`}
           short
           thresholds={thresholds}
           cap={member.spend_caps.monthly}
@@ -104,7 +105,7 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
           <Button
             size="xs"
             variant="default"
-            aria-label={`Change ${email}`}
+            aria-label={`Change ${isolated(email)}`}
             onClick={() => edit(member)}
           >
             Change
@@ -113,7 +114,7 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
             <Button
               size="xs"
               variant="default"
-              aria-label={`Reset the password of ${email}`}
+              aria-label={`Reset the password of ${isolated(email)}`}
               onClick={() => reset(member)}
             >
               Reset
@@ -123,7 +124,9 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
             size="xs"
             variant="outline"
             color="var(--bad)"
-            aria-label={status === "active" ? `Remove ${email}` : `Withdraw: ${email}`}
+            aria-label={
+              status === "active" ? `Remove ${isolated(email)}` : `Withdraw: ${isolated(email)}`
+            }
             onClick={() => void remove(member)}
           >
             {status === "active" ? "Remove" : "Withdraw"}

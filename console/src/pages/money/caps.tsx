@@ -3,6 +3,7 @@ import { Skeleton, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { gatewayNow } from "../../base/clock.ts";
+import { isolated } from "../../base/isolated.ts";
 import { parseUsd } from "../../base/money.ts";
 import { paceText } from "../../base/pace.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
@@ -66,7 +67,7 @@ function Branch({ node, ws, isCut }: BranchProps) {
                   {windowWords[window]}
                   {hard && ", hard"}
                 </span>
-                <CapBar label={`${node.name}, ${windowWords[window]}`} {...cap} />
+                <CapBar label={`${isolated(node.name)}, ${windowWords[window]}`} {...cap} />
                 <Pace line={line} />
               </div>
             );

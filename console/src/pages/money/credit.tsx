@@ -4,6 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";
 import { randomId } from "../../base/ids.ts";
+import { isolated } from "../../base/isolated.ts";
 import { exactUsd, parseUsd, spokenUsd } from "../../base/money.ts";
 import { useChange } from "../../ui/change.ts";
 import { fieldsOf } from "../../ui/form.ts";
@@ -45,7 +46,7 @@ function Ask(props: {
       <Text>
         {verb} <strong>{sum} USD</strong> ({spokenUsd(amount < 0n ? -amount : amount)})
         {amount < 0n ? " from " : " to "}
-        {name}.
+        {isolated(name)}.
       </Text>
       <Text>
         Available after it: <strong>{after} USD</strong>
@@ -155,7 +156,7 @@ export function AddCredit({ id, name }: { id: string; name: string }) {
         opened={opened}
         onClose={close}
         closeOnClickOutside={false}
-        title={`Add credit to ${name}`}
+        title={`Add credit to ${isolated(name)}`}
         closeButtonProps={{ "aria-label": "Close" }}
       >
         <CreditForm id={id} name={name} close={close} />

@@ -1,6 +1,7 @@
 /** Images for a call: a button to add some, their names, and errors of files. */
 import { Button, FileButton, Pill, Text } from "@mantine/core";
 import { useState } from "react";
+import { isolated } from "../../base/isolated.ts";
 import type { Picture } from "./conversation.ts";
 import { pictureTypes, readPicture } from "./pictures.ts";
 
@@ -34,7 +35,7 @@ export function PictureButton({ pictures, change, label = "Add image" }: Picture
           key={`${picture.name} ${String(index)}`}
           withRemoveButton
           removeButtonProps={{
-            "aria-label": `Remove ${picture.name}`,
+            "aria-label": `Remove ${isolated(picture.name)}`,
             "aria-hidden": false,
             tabIndex: 0,
           }}

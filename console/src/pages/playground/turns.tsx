@@ -1,6 +1,7 @@
 /** The conversation: messages, and the models' answers side by side. Model output is rendered as plain text. */
 import { Group, SimpleGrid, Text } from "@mantine/core";
 import { memo } from "react";
+import { isolated } from "../../base/isolated.ts";
 import type { Content } from "./conversation.ts";
 import { Cost } from "./cost.tsx";
 import { Failure } from "./failure.tsx";
@@ -61,7 +62,7 @@ export const TurnView = memo(({ turn: { said, answers, keyId } }: { turn: Turn }
       <div className={classes["text"]}>{said.text}</div>
       {said.pictures.length > 0 && (
         <Text size="sm" className="muted">
-          with {said.pictures.map(({ name }) => name).join(", ")}
+          with {said.pictures.map(({ name }) => isolated(name)).join(", ")}
         </Text>
       )}
     </div>

@@ -1,4 +1,5 @@
 /** The columns of the log. */
+import { isolated } from "../../base/isolated.ts";
 import { readCount, readDuration } from "../../base/numbers.ts";
 import type { Column } from "../../ui/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
@@ -51,7 +52,7 @@ interface LogColumn extends Column<Row> {
 
 const tagsOf = (row: Row): string =>
   Object.entries(row.tags ?? {})
-    .map(([name, value]) => `${name}:${value}`)
+    .map(([name, value]) => `${isolated(name)}:${isolated(value)}`)
     .join(", ");
 const text = (value: string | number | null | undefined) =>
   value == null || value === "" ? nothing : <span title={String(value)}>{value}</span>;

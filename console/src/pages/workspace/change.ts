@@ -3,6 +3,7 @@ import { client, type Schemas } from "../../api/client.ts";
 import { ifMatch } from "../../api/etag.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
 import { capFieldsOf, capsOf } from "../../base/caps.ts";
+import { isolated } from "../../base/isolated.ts";
 import { limitFieldsOf, limitsOf } from "../../base/limits.ts";
 import { previousValues } from "../../base/previous-values.ts";
 import { routingOf, type Routing } from "../../base/routing.ts";
@@ -86,9 +87,9 @@ export function useSwitch({ id, name, status }: Workspace): () => void {
   const change = useChange({
     send: () => send(id, { status: isActive ? "disabled" : "active" }),
     invalidates: invalidatedPaths.workspace,
-    success: isActive ? `${name} is disabled.` : `${name} works again.`,
+    success: isActive ? `${isolated(name)} is disabled.` : `${isolated(name)} works again.`,
     // The confirmation dialog shows a refused disabling itself.
-    ...(!isActive && { failure: `${name} is not enabled.` }),
+    ...(!isActive && { failure: `${isolated(name)} is not enabled.` }),
   });
   return () =>
     isActive

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { api } from "../../api/client.ts";
 import { keepsShownData } from "../../api/errors.ts";
+import { isolated } from "../../base/isolated.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapsFields } from "../../ui/caps-fields.tsx";
 import { LayerFields } from "../../ui/layer-fields.tsx";
@@ -153,7 +154,7 @@ export function WorkspacePage() {
   const may = (action: string) => me !== undefined && mayAll(me.rights, action, id);
   return (
     <Settings
-      title={data === undefined ? "Workspace" : `Workspace ${data.name}`}
+      title={data === undefined ? "Workspace" : `Workspace ${isolated(data.name)}`}
       isClosed={data !== undefined && !may("workspace.change")}
       aside={data && may("workspace.set_status") && <StatusSwitch workspace={data} />}
     >

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, client } from "../../api/client.ts";
 import { invalidatedPaths } from "../../api/invalidation.ts";
+import { isolated } from "../../base/isolated.ts";
 import { mayAll } from "../../base/rights.ts";
 import { CapBar } from "../../ui/cap-bar.tsx";
 import { useChange } from "../../ui/change.ts";
@@ -93,7 +94,7 @@ function List() {
           <Table.Td>{one.status}</Table.Td>
           <Table.Td ta="right">
             <CapBar
-              label={`Spend of ${one.name} this month`}
+              label={`Spend of ${isolated(one.name)} this month`}
               short
               cap={one.spend_caps.monthly}
               spent={one.spend.monthly}

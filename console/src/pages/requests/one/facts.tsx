@@ -1,6 +1,7 @@
 /** The facts of a call in one line: model, time, protocol, duration. */
 import { Group } from "@mantine/core";
 import type { Schemas } from "../../../api/client.ts";
+import { isolated } from "../../../base/isolated.ts";
 import { readDuration } from "../../../base/numbers.ts";
 import { readTime } from "../../../base/time.ts";
 import { ModelLink } from "../../../ui/model-link.tsx";
@@ -38,7 +39,15 @@ export function Facts({ row }: { row: Row }) {
   const streamed = row.stream === true ? "streamed" : undefined;
   const cached = cacheWords[explainedOf(row).cache ?? ""];
   const now = useToday();
-  const facts = [spoken, streamed, cached, took, first, reserved, `in ${row.workspace_name}`];
+  const facts = [
+    spoken,
+    streamed,
+    cached,
+    took,
+    first,
+    reserved,
+    `in ${isolated(row.workspace_name)}`,
+  ];
   return (
     <Group gap="lg" mt="sm" className="muted">
       {row.model !== null && (
