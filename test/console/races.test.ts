@@ -298,6 +298,27 @@ it.each(shortOrLong(["/join#token"], ["/join#token", "/reset#token"]))(
   },
 );
 
+it("text that is typed while an image is read stays, and so does an image that is added meanwhile", async () => {
+  await world.keyOf(world.mem, world.home.id);
+  const { page, close } = await world.open("mem");
+  await page.addInitScript(
+    `const read = FileReader.prototype.readAsDataURL;
+     const held = globalThis.held = [];
+     FileReader.prototype.readAsDataURL = function (file) { held.push(() => read.call(this, file)); };`,
+  );
+  await page.goto("/playground");
+  const field = page.getByLabel("You", { exact: true });
+  const png = (name: string) => ({ name, mimeType: "image/png", buffer: Buffer.from("png") });
+  await page.locator("input[type=file]").setInputFiles(png("one.png"));
+  await field.fill("What is this?");
+  await page.locator("input[type=file]").setInputFiles(png("two.png"));
+  await page.evaluate("held.forEach((go) => go())");
+  for (const name of ["one.png", "two.png"])
+    await page.getByRole("button", { name: `Remove ${name}` }).waitFor();
+  expect(await field.inputValue()).toBe("What is this?");
+  await close();
+});
+
 it("a list that stays open past midnight shows the day of its rows, also after the computer slept", async () => {
   const { key } = await world.keyOf(world.root, world.home.id);
   const call = await world.chat(key);

@@ -6,7 +6,7 @@ import { onCtrlEnter, RunButton, type Running } from "./run-button.tsx";
 
 interface ComposerProps extends Running {
   readonly said: Message;
-  readonly change: (said: Message) => void;
+  readonly change: (update: (said: Message) => Message) => void;
 }
 
 export const Composer = ({ said, change, ...running }: ComposerProps) => (
@@ -18,13 +18,13 @@ export const Composer = ({ said, change, ...running }: ComposerProps) => (
       minRows={3}
       maxRows={16}
       onKeyDown={onCtrlEnter(running)}
-      onChange={({ currentTarget }) => change({ ...said, text: currentTarget.value })}
+      onChange={({ currentTarget: { value } }) => change((now) => ({ ...now, text: value }))}
     />
     <Group mt="sm" gap="sm" justify="space-between">
       <Group gap="sm">
         <PictureButton
           pictures={said.pictures}
-          change={(pictures) => change({ ...said, pictures })}
+          change={(update) => change((now) => ({ ...now, pictures: update(now.pictures) }))}
         />
       </Group>
       <RunButton {...running} />

@@ -24,6 +24,8 @@ const sizes = { Small: 0.02, Medium: 0.06, Large: 0.15 } as const;
 type SizeName = keyof typeof sizes;
 
 interface Painting {
+  /** The painted image. */
+  readonly of?: Picture | undefined;
   readonly strokes: readonly Stroke[];
   readonly size: Size;
 }
@@ -35,13 +37,13 @@ interface MaskEditorProps {
 }
 
 function MaskEditor({ picture, painting, change }: MaskEditorProps) {
-  const { strokes, size } = painting;
+  const { of, strokes, size } = painting;
   const [name, setName] = useState<SizeName>("Medium");
   const [tool, setTool] = useState("Brush");
   const blob = useMemo(() => blobOf(picture), [picture]);
   const url = useBlobUrl(blob);
   const brush: Brush = { size: size.width * sizes[name], erases: tool === "Eraser" };
-  const paint = (painted: readonly Stroke[]) => change({ size, strokes: painted });
+  const paint = (painted: readonly Stroke[]) => change({ of, size, strokes: painted });
   const undo = () => paint(strokes.slice(0, -1));
   return (
     <>
@@ -74,7 +76,7 @@ function MaskEditor({ picture, painting, change }: MaskEditorProps) {
         <MaskCanvas
           {...{ url, brush, strokes, undo }}
           change={paint}
-          measured={(measured) => change({ strokes, size: measured })}
+          measured={(measured) => change({ of, strokes, size: measured })}
         />
       )}
     </>
@@ -123,12 +125,10 @@ const unpainted: Painting = { strokes: [], size: { width: 1, height: 1 } };
 
 export function EditMode(props: ModeProps) {
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
-  const [painting, setPainting] = useState(unpainted);
+  const [painted, setPainting] = useState(unpainted);
   const [first] = pictures;
-  const choose = (chosen: readonly Picture[]) => {
-    if (chosen[0] !== first) setPainting(unpainted);
-    setPictures(chosen);
-  };
+  // A mask belongs to its image.
+  const painting = painted.of === first ? painted : { ...unpainted, of: first };
   return (
     <MediaMode
       {...props}
@@ -137,7 +137,7 @@ export function EditMode(props: ModeProps) {
       inputs={
         <>
           <Group gap="sm">
-            <PictureButton pictures={pictures} change={choose} />
+            <PictureButton pictures={pictures} change={setPictures} />
           </Group>
           {first !== undefined && (
             <MaskEditor picture={first} painting={painting} change={setPainting} />

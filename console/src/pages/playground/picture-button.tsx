@@ -7,7 +7,8 @@ import { pictureTypes, readPicture } from "./pictures.ts";
 
 interface PictureButtonProps {
   readonly pictures: readonly Picture[];
-  readonly change: (pictures: readonly Picture[]) => void;
+  /** A change of the current images: reading a file takes a moment, in which others may be added or removed. */
+  readonly change: (update: (pictures: readonly Picture[]) => readonly Picture[]) => void;
   readonly label?: string;
 }
 
@@ -16,7 +17,8 @@ export function PictureButton({ pictures, change, label = "Add image" }: Picture
   const add = async (files: readonly File[]) => {
     setFault("");
     try {
-      change([...pictures, ...(await Promise.all(files.map(readPicture)))]);
+      const added = await Promise.all(files.map(readPicture));
+      change((before) => [...before, ...added]);
     } catch (error) {
       setFault((error as Error).message);
     }
@@ -39,7 +41,7 @@ export function PictureButton({ pictures, change, label = "Add image" }: Picture
             "aria-hidden": false,
             tabIndex: 0,
           }}
-          onRemove={() => change(pictures.filter((one) => one !== picture))}
+          onRemove={() => change((before) => before.filter((one) => one !== picture))}
         >
           {picture.name}
         </Pill>

@@ -24,7 +24,7 @@ export function VideoMode(props: ModeProps) {
           <PictureButton
             label="First image"
             pictures={pictures}
-            change={(chosen) => setPictures(chosen.slice(-1))}
+            change={(update) => setPictures((before) => update(before).slice(-1))}
           />
         </Group>
       }
