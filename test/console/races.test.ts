@@ -100,6 +100,24 @@ it("credit entered for one workspace is never added to another", async () => {
   await close();
 });
 
+it("an error of one amount is not shown beside another one", async () => {
+  const { page, close } = await world.open("root");
+  await page.route("**/credits", (route) => route.fulfill({ status: 503, json: {} }));
+  await page.goto(`/money?ws=${world.home.id}`);
+  await page.getByRole("button", { name: "Add credit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount (USD)").fill("25");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByRole("button", { name: "Add 25 USD" }).click();
+  await dialog.getByText("The gateway answered 503.").waitFor();
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await dialog.getByLabel("Amount (USD)").fill("30");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  await dialog.getByRole("button", { name: "Add 30 USD" }).waitFor();
+  expect(await dialog.getByText("The gateway answered 503.").count()).toBe(0);
+  await close();
+});
+
 it("a key for a member is not created in a workspace without that member", async () => {
   const { page, close } = await world.open("root");
   await page.goto("/keys?new=1");

@@ -141,7 +141,10 @@ function CreditForm({ id, name, close }: { id: string; name: string; close: () =
       credit={written}
       busy={change.isPending}
       error={change.error}
-      back={() => setAsked(false)}
+      back={() => {
+        change.reset();
+        setAsked(false);
+      }}
       pay={() => change.run(written)}
     />
   );
