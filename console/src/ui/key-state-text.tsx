@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Schemas } from "../api/client.ts";
 import { gatewayNow } from "../base/clock.ts";
 import { keyStateOf } from "../base/key-state.ts";
+import { useDisabledWorkspaces } from "./workspaces.ts";
 
 interface KeyStateProps {
   readonly of: Schemas["KeyRecords"]["data"][number];
@@ -23,8 +24,9 @@ export function KeyStateText({ of, isStopped }: KeyStateProps) {
 }
 
 /** Says why calls of the key are refused; empty if they are admitted. */
-export function KeyRefusal({ of, isStopped }: KeyStateProps) {
+export function KeyRefusal({ of }: Pick<KeyStateProps, "of">) {
   const [now] = useState(gatewayNow);
+  const isStopped = useDisabledWorkspaces().has(of.workspace_id);
   const { word, more } = keyStateOf(of, now, isStopped);
   if (word === "active") return null;
   return (

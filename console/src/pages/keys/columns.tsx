@@ -15,6 +15,12 @@ const capOf = (key: Key, window: "daily" | "monthly") => ({
   resetsAt: key.resets_at[window],
 });
 
+const statusOf = (disabled: ReadonlySet<string>): Column<Key> => ({
+  header: "Status",
+  width: 100,
+  cell: (key) => <KeyStateText of={key} isStopped={disabled.has(key.workspace_id)} />,
+});
+
 /** `names`: workspace names by id; `disabled`: ids of disabled workspaces. The workspace column is left out if all keys are of one workspace. */
 export const columnsOf = (
   names: ReadonlyMap<string, string>,
@@ -51,11 +57,7 @@ export const columnsOf = (
       ]
     : []),
   { header: "Owner", width: 170, wide: true, cell: (key) => key.owner_email ?? nothing },
-  {
-    header: "Status",
-    width: 100,
-    cell: (key) => <KeyStateText of={key} isStopped={disabled.has(key.workspace_id)} />,
-  },
+  statusOf(disabled),
   {
     header: "Today (USD)",
     width: 160,

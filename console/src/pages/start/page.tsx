@@ -14,7 +14,6 @@ import { Page } from "../../ui/page.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { useMay } from "../../ui/use-may.ts";
 import { searchableSelect } from "../../ui/use-searched.ts";
-import { useDisabledWorkspaces } from "../../ui/workspaces.ts";
 import { Code } from "./code.tsx";
 import { Mark } from "./mark.tsx";
 import { callableOf, useCreateKey, useModels, useOwnKeys, type Key } from "./queries.ts";
@@ -68,6 +67,11 @@ function NoModel({ isAny }: { isAny: boolean }) {
   );
 }
 
+const choiceOf = ({ id, name, key_last4: end }: Key) => ({
+  value: id,
+  label: keyLabel(name, end),
+});
+
 /** Code for the key and model, and whether the first call arrived. */
 function FirstCall(props: {
   keys: readonly [Key, ...Key[]];
@@ -78,7 +82,6 @@ function FirstCall(props: {
   const [keyId, setKeyId] = useState<string | null>(null);
   const [model, setModel] = useState<string | null>(named ?? null);
   const key = keys.find(({ id }) => id === keyId) ?? keys[0];
-  const isStopped = useDisabledWorkspaces().has(key.workspace_id);
   const { data, error, refetch } = useModels(key.id);
   const refusal = error !== null && <RegionError what="models" error={error} retry={refetch} />;
   if (data === undefined) return refusal || <Loading of={[{ data, error }]} />;
@@ -92,10 +95,7 @@ function FirstCall(props: {
           label="Key"
           w={280}
           allowDeselect={false}
-          data={keys.map(({ id, name, key_last4: end }) => ({
-            value: id,
-            label: keyLabel(name, end),
-          }))}
+          data={keys.map(choiceOf)}
           value={key.id}
           onChange={setKeyId}
         />
@@ -116,7 +116,7 @@ function FirstCall(props: {
           <Copy label="the base URL" text={() => url} />
         </Group>
       </Group>
-      <KeyRefusal key={key.id} of={key} isStopped={isStopped} />
+      <KeyRefusal of={key} />
       {model !== null && chosen !== undefined && chosen !== model && (
         <Text component="output" display="block" mb="md">
           This key may not call {model}. The code is for {chosen}.
