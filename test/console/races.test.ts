@@ -337,6 +337,24 @@ it("text that is typed while an image is read stays, and so does an image that i
   await close();
 });
 
+it("calls of several models that start together share one new temporary key", async () => {
+  await world.keyOf(world.mem, world.home.id);
+  const { page, close } = await world.open("mem");
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().endsWith("/temporary")) asked.push(request.url());
+  });
+  await page.clock.install();
+  await page.goto("/playground?models=sandbox/chat,sandbox/messages");
+  await page.getByLabel("You", { exact: true }).fill("Hello");
+  const before = asked.length;
+  await page.clock.fastForward("15:00");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect.poll(() => page.getByText("done", { exact: true }).count(), patiently).toBe(2);
+  expect(asked.length - before).toBe(1);
+  await close();
+});
+
 it("a list that stays open past midnight shows the day of its rows, also after the computer slept", async () => {
   const { key } = await world.keyOf(world.root, world.home.id);
   const call = await world.chat(key);

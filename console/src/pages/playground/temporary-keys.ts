@@ -23,8 +23,11 @@ async function createTemporaryKey(keyId: string): Promise<TemporaryKey> {
 
 /** Returns a value to call with. It is reused until its last minute. */
 export async function temporaryKey(keyId: string): Promise<string> {
-  const known = await temporaryKeys.get(keyId)?.catch(() => undefined);
+  const kept = temporaryKeys.get(keyId);
+  const known = await kept?.catch(() => undefined);
   if (known !== undefined && known.endsMs - leftMs > Date.now()) return known.key;
+  // Another call of the same moment has asked for a new one.
+  if (temporaryKeys.get(keyId) !== kept) return temporaryKey(keyId);
   const issued = createTemporaryKey(keyId);
   temporaryKeys.set(keyId, issued);
   return (await issued).key;
