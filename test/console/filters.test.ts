@@ -157,3 +157,16 @@ it("a text is corrected in the middle of a search field, and Back and Clear chan
   await expect.poll(() => field.inputValue()).toBe("one");
   await close();
 });
+
+it("only the main button of the mouse selects a time in the chart above the log", async () => {
+  const { page, complaints } = root;
+  await arrive(root, "/requests");
+  const chart = page.getByRole("slider");
+  await chart.click({ button: "right" });
+  await chart.click({ button: "middle" });
+  await root.settled();
+  expect(searchOf()).toEqual({});
+  await chart.click();
+  await expect.poll(searchOf).toHaveProperty("from");
+  expect(complaints).toEqual([]);
+});

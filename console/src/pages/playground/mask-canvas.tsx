@@ -67,6 +67,7 @@ function useBrush({ brush, strokes, change, undo, size }: Painted) {
     cursor,
     handlers: {
       onPointerDown(event: PointerEvent) {
+        if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
         begin(pointOf(event));
       },

@@ -87,6 +87,7 @@ function useMarking(count: number, choose: (mark: Mark) => void) {
       onKeyDown: keys,
       onBlur: () => setMark(undefined),
       onPointerDown(event: PointerEvent<HTMLElement>) {
+        if (event.button !== 0) return;
         event.currentTarget.setPointerCapture(event.pointerId);
         setIsDrawn(true);
         setMark({ one: at(event), other: at(event) });
