@@ -48,6 +48,20 @@ it("a stream is read the same with any chunks and line ends, and frames that are
   );
 });
 
+it("a line in many chunks, such as one with an image, is read in one pass", async () => {
+  const line = new TextEncoder().encode(`data: ${JSON.stringify("x".repeat(4_000_000))}\n\n`);
+  const body = bodyOf(
+    line,
+    Array.from({ length: 8_000 }, (_, index) => index * 500),
+  );
+  const begunMs = performance.now();
+  const frames = [];
+  for await (const frame of framesOf(body)) frames.push(frame);
+  expect(frames).toEqual(["x".repeat(4_000_000)]);
+  // It takes some 50 ms; it took ten seconds when each chunk searched the line from its start.
+  expect(performance.now() - begunMs).toBeLessThan(5_000);
+});
+
 it("no frame of a vendor breaks the reader", () => {
   fc.assert(
     fc.property(fc.constantFrom(...protocols), fc.jsonValue(), (protocol, frame) => {

@@ -47,7 +47,9 @@ export async function* framesOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): 
   try {
     for (;;) {
       const { done, value = "" } = await reader.read();
-      const lines = (rest + value).split(lineEnd);
+      // Only the new text is searched: a line with an image comes in many chunks.
+      const [begin = "", ...more] = value.split(lineEnd);
+      const lines = [rest + begin, ...more];
       // An incomplete line. A CRLF split between chunks gives an empty line, which is ignored.
       rest = done ? "" : lines.pop()!;
       for (const line of lines) {
