@@ -54,7 +54,7 @@ class ImageFailover extends Failover<
     return mediaCandidate(services.catalog(), planned, "image");
   }
 
-  /** If the vendor bills even after an abort, its answer is read to the end although the client left. */
+  /** If the vendor bills even after an abort, its answer is read to the end although the client left. It is not asked for one that has. */
   protected ask(
     context: ImageContext,
     candidate: MediaCandidate,
@@ -67,7 +67,10 @@ class ImageFailover extends Failover<
     record.notes = withChanges(call.changes, notes);
     const job = dialect.submit(provider, apiKey, jobAt(context, candidate));
     const limits: AskLimits = {
-      signal: provider.onDisconnect === "abort" ? AbortSignal.any([gone, stopped]) : stopped,
+      signal:
+        provider.onDisconnect === "abort" || gone.aborted
+          ? AbortSignal.any([gone, stopped])
+          : stopped,
       room: new PictureRoom(call.lease, picturesBytes(request)),
       traceparent,
     };

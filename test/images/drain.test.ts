@@ -1,6 +1,7 @@
 // A provider that bills although the client has left: the gateway drains the answer, and charges it.
-import { afterEach, expect, it } from "vitest";
-import { json } from "../support/recorder.ts";
+import { afterEach, expect, it, onTestFinished } from "vitest";
+import { allow, secret } from "../hooks/support.ts";
+import { json, startRecorder } from "../support/recorder.ts";
 import { formOf, picture } from "./support.ts";
 import { startVendors } from "./two-vendors.ts";
 
@@ -41,3 +42,36 @@ it.each(["false", "true"])(
     expect(tasks.data.map(({ status }) => status)).toEqual(["succeeded"]);
   },
 );
+
+it("T62: with on_disconnect drain, a client that leaves before a provider is asked costs nothing", async () => {
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  const hook = await startRecorder(async (request, response) => {
+    await left;
+    await allow(request, response);
+  });
+  onTestFinished(() => hook.close());
+  vendors = await startVendors({
+    onDisconnect: "drain",
+    more: `hooks:\n  - { name: guard, at: before, url: "${hook.url}", secret: ${secret} }\n`,
+  });
+  const { bench } = vendors;
+  const image = await picture();
+  vendors.answer(json({ data: [{ b64_json: image.toString("base64") }] }));
+  const leaving = new AbortController();
+  const call = fetch(`${bench.url}/v1/images/edits`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${bench.key}` },
+    body: formOf({ model: "acme/edit:first", prompt: "x" }, { image }),
+    signal: leaving.signal,
+  });
+  await expect.poll(() => hook.requests.length).toBe(1);
+  leaving.abort();
+  await call.catch(() => undefined);
+  // When later connections are answered, the gateway has seen the close.
+  for (let looks = 0; looks < 3; looks += 1) await (await bench.get("/v1/models")).text();
+  leave();
+  const rows = () => bench.database.query("select status, cost_nano::integer from request_log");
+  await expect.poll(rows).toEqual([{ status: "client_closed", cost_nano: 0 }]);
+  expect(vendors.first.requests).toEqual([]);
+  expect(await bench.holds()).toBe(0);
+});
