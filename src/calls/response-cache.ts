@@ -133,7 +133,9 @@ export class CachedCall {
     record.upstreamProtocol = kept.upstreamProtocol;
     record.notes = kept.notes;
     recordFirstToken(record);
-    const amountNano = shareOf(BigInt(kept.costNano), this.#settings.chargePercent);
+    // A client that has left gets nothing, and pays nothing, as before a provider is asked.
+    const percent = reply.gone ? 0 : this.#settings.chargePercent;
+    const amountNano = shareOf(BigInt(kept.costNano), percent);
     const end = (): void => {
       record.answerText = {
         text: kept.text,
