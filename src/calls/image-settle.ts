@@ -8,8 +8,8 @@ import { chargeFor } from "../base/cost-bound.ts";
 import { hourMs } from "../base/durations.ts";
 import { newId } from "../base/ids.ts";
 import { noteSentences } from "../base/notes.ts";
-import { FileDrafts } from "../files/index.ts";
-import type { Queryable } from "../storage/index.ts";
+import { FileDrafts, recordFile } from "../files/index.ts";
+import { retryWhileAway, settleRetryMs, type Queryable } from "../storage/index.ts";
 import { families, mediaUsage, priceMedia, type MediaUsage } from "../media/index.ts";
 import {
   answerKey,
@@ -69,7 +69,10 @@ export async function settle<Rendering extends Answer>(
     untilMs: performance.now() + heldMs(context, made.candidate.provider),
     stop: { signal: context.stopped, ms: lastTryMs },
   };
-  const kept = new FileDrafts(services, owner);
+  // A picture that was paid for waits for the database as long as its charge does.
+  const kept = new FileDrafts(services, owner, (row) =>
+    retryWhileAway(settleRetryMs, () => recordFile(services.database, row)),
+  );
   try {
     // A call that could have been submitted as a task is also stored as one.
     const finished = families[request.family].forms.includes("tasks")
