@@ -8,6 +8,7 @@ import type { SseEvent } from "../base/sse.ts";
 import { findFile } from "../files/index.ts";
 import { families, type ImageRequest } from "../media/index.ts";
 import { errorCodec } from "../protocols/index.ts";
+import { reserveRetryMs, retryWhileAway } from "../storage/index.ts";
 import {
   claimKeyForCall,
   mediaEntryPoints,
@@ -36,7 +37,7 @@ export type { ImageCall, ImageServices } from "./image-context.ts";
 
 /**
  * The stored answer of an idempotency key; undefined when the key is free.
- * @throws GatewayError `idempotency_in_progress`, `idempotency_key_reuse`
+ * @throws GatewayError `idempotency_in_progress`, `idempotency_key_reuse`, `database_unavailable`
  */
 export async function findReplay(
   { database, clock }: ImageServices,
@@ -44,7 +45,9 @@ export async function findReplay(
   claim: IdempotencyClaim,
 ): Promise<Replay | undefined> {
   const nowMs = clock.now();
-  const name = await findAnswered(database, { workspaceId, claim }, nowMs);
+  const name = await retryWhileAway(reserveRetryMs, () =>
+    findAnswered(database, { workspaceId, claim }, nowMs),
+  );
   if (name === undefined) return undefined;
   const file = await findFile(database, name, new Date(nowMs));
   if (file === undefined) throw keyOutlived();

@@ -8,7 +8,7 @@ import { GatewayError } from "../base/errors.ts";
 import { withTimeoutAfterStop, type Stop } from "../base/timeouts.ts";
 import { retry } from "../base/retry.ts";
 import { isShortage } from "../base/shortage.ts";
-import type { Database, Queryable } from "../storage/index.ts";
+import { reserveRetryMs, retryWhileAway, type Database, type Queryable } from "../storage/index.ts";
 import { newFileName, type FileSource, type FileStore } from "./store.ts";
 import { expireFilesAt, recordFile, type FileRow } from "./table.ts";
 import { unavailable } from "./watched.ts";
@@ -61,11 +61,12 @@ export class FileDrafts {
   /** True if a write was given up: the store may still finish it. */
   #isGivenUp = false;
 
-  /** `record` writes a row; it may be repeated. */
+  /** `record` writes a row; it may be repeated. Absent: it waits for a moment while the database is away. */
   constructor(
     services: DraftServices,
     owner: Owner,
-    record = (row: FileRow) => recordFile(services.database, row),
+    record = (row: FileRow) =>
+      retryWhileAway(reserveRetryMs, () => recordFile(services.database, row)),
   ) {
     this.#services = services;
     this.#owner = owner;
