@@ -46,7 +46,8 @@ describe("an answer without a picture", () => {
     const { failure } = notMade(failed(code) as Exclude<MediaState, { state: "succeeded" }>);
     expect(failure).toMatchObject({ outcome: "failed", message: "In its words." });
     expect(failure.error).toMatchObject({ code: ours, message: "In its words." });
-    expect([failure.health, failure.allowsFailover]).toEqual([undefined, undefined]);
+    expect(failure.health).toEqual({ hurtsHealth: false, fault: "caller" });
+    expect(failure.allowsFailover).toBeUndefined();
   });
 
   it("with another code counts against the provider, and its text stays in the records", () => {
