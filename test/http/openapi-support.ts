@@ -13,7 +13,7 @@ interface Operation {
   readonly tags: string[];
   readonly description: string;
   readonly parameters?: { name: string; in: string; required: boolean; example?: string }[];
-  readonly requestBody?: { content: Content };
+  readonly requestBody?: { required: boolean; content: Content };
   readonly responses: Record<string, { description: string; headers?: object; content: Content }>;
   readonly security?: object[];
 }

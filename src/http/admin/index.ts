@@ -39,7 +39,7 @@ export { authBodies } from "./auth-bodies.ts";
 export { registerAuth } from "./auth-routes.ts";
 export { callDirectly, csvDirectly, type DirectCall } from "./direct.ts";
 export { adminPrefix, registerAdmin } from "./register.ts";
-export type { AdminRoute } from "./route.ts";
+export { needsBody, type AdminRoute } from "./route.ts";
 
 export const adminRoutes: readonly AdminRoute[] = [
   ...organizationRoutes,

@@ -77,7 +77,7 @@ const models = route({
   action: "model.read",
   query,
   answer: { name: "ConfiguredModels", schema: fullListSchema(modelShape) },
-  errors: ["not_found"],
+  errors: ["not_found", "insufficient_permissions"],
   async handle({ services, actor, query: asked }) {
     permit(actor, "model.read", {}, "model");
     const viewContext = {

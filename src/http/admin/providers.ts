@@ -41,6 +41,7 @@ const list = route({
     name: "Providers",
     schema: fullListSchema(providerShape),
   },
+  errors: ["insufficient_permissions"],
   async handle(request) {
     permit(request.actor, "provider.read", {}, "provider");
     const viewContext = await viewContextOf(request);
@@ -57,7 +58,7 @@ const read = route({
   summary: "One provider",
   action: "provider.read",
   answer: providerAnswerSchema,
-  errors: ["not_found"],
+  errors: ["not_found", "insufficient_permissions"],
   async handle(request) {
     permit(request.actor, "provider.read", {}, "provider");
     return answer(request, await getProvider(request.services, request.params["id"]!));

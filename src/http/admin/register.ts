@@ -10,7 +10,7 @@ import { checker } from "./check.ts";
 import { csvAnswer, csvType, wantsCsv } from "./csv.ts";
 import { answerEvents } from "./event-answer.ts";
 import { eventSources } from "./event-rows.ts";
-import type { AdminAnswer, AdminRequest, AdminRoute } from "./route.ts";
+import { needsBody, type AdminAnswer, type AdminRequest, type AdminRoute } from "./route.ts";
 import { queryReader } from "./query.ts";
 import { prepare } from "./session-answer.ts";
 
@@ -71,13 +71,12 @@ function register(app: FastifyInstance, around: Surroundings, route: AdminRoute)
   });
 }
 
-/** Returns the body. A POST route whose fields are all optional may be called without one. */
+/** Returns the body; without one, an empty one if the route needs none. */
 async function bodyOf(request: FastifyRequest, route: AdminRoute): Promise<unknown> {
   if (route.body === undefined) return undefined;
   const bytes = bytesOf(request);
-  const required = (route.body as { readonly required?: readonly string[] }).required ?? [];
-  const empty = bytes === undefined || bytes.length === 0;
-  return empty && required.length === 0 && route.method === "POST" ? {} : readBody(request);
+  const isEmpty = bytes === undefined || bytes.length === 0;
+  return isEmpty && !needsBody(route) ? {} : readBody(request);
 }
 
 function requestOf(

@@ -83,6 +83,11 @@ export type AdminRoute = Omit<RouteOptions<TSchema, TObject>, "handle"> & {
   handle(request: AdminRequest<unknown, unknown>): Promise<AdminAnswer>;
 };
 
+/** True if a request needs a body: only a POST whose fields are all optional may be sent without one. */
+export const needsBody = ({ method, body }: AdminRoute): boolean =>
+  body !== undefined &&
+  (method !== "POST" || ((body as Partial<TObject>).required ?? []).length > 0);
+
 /** Declares a route; its handler gets the types of its schemas. */
 export function route<Body extends TSchema = TSchema, Query extends TObject = TObject>(
   options: RouteOptions<Body, Query>,

@@ -121,7 +121,7 @@ const preview = route({
   body: question,
   example: { key_id: "key_01kacw5v2pf6q8p5b0d6m1x7yt", model: "sandbox/chat" },
   answer,
-  errors: ["not_found", "model_not_found", "unsupported_protocol"],
+  errors: ["not_found", "model_not_found", "invalid_model_suffix", "unsupported_protocol"],
   async handle({ services, actor, body }) {
     const catalog = services.catalog();
     const asked = routingOf(body.routing);

@@ -67,7 +67,7 @@ const create = route({
   example: { name: "Team", organization_id: "org_01kacw5v2pf6q8p5b0d6m1x7yt" },
   answer: workspaceSchema,
   status: 201,
-  errors: ["insufficient_permissions", "not_found"],
+  errors: ["insufficient_permissions", "not_found", "unsupported_parameter"],
   async handle(request) {
     const { services, actor, body } = request;
     const input = settingsOf(body);
@@ -133,7 +133,7 @@ const change = route({
   body: patch,
   example: { spend_caps: { monthly: "500.00", hard: true } },
   answer: workspaceSchema,
-  errors: ["not_found", "insufficient_permissions"],
+  errors: ["not_found", "insufficient_permissions", "unsupported_parameter"],
   async handle(request) {
     const { services, actor, params, body } = request;
     const input = settingsOf(body);

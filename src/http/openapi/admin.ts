@@ -5,7 +5,7 @@
 import { Type, type TObject } from "../../base/json-schema.ts";
 import { ref } from "../shapes/schema.ts";
 import type { ErrorCode } from "../../base/errors.ts";
-import { adminPrefix, adminRoutes, type AdminRoute } from "../admin/index.ts";
+import { adminPrefix, adminRoutes, needsBody, type AdminRoute } from "../admin/index.ts";
 import {
   jsonContent,
   requestBody,
@@ -31,9 +31,9 @@ const always = [
 const written = ["cross_origin_request"] satisfies ErrorCode[];
 /** Errors of a body, which is also checked where none is needed. */
 const posted = ["unsupported_media_type", "request_too_large"] satisfies ErrorCode[];
-const queried = ["unknown_parameter", "invalid_value"] satisfies ErrorCode[];
 const bodied = [
-  ...queried,
+  "unknown_parameter",
+  "invalid_value",
   "invalid_json",
   "missing_required_parameter",
   "invalid_type",
@@ -42,6 +42,19 @@ const bodied = [
   "integer_below_min_value",
 ] satisfies ErrorCode[];
 
+/** Errors of a query. As CSV, a period is required. */
+function queryCodes({ query, csv }: AdminRoute): ErrorCode[] {
+  if (query === undefined) return [];
+  const isBounded = Object.values(query.properties).some((field) => "maxLength" in field);
+  const isNeeded = (query.required ?? []).length > 0 || csv !== undefined;
+  return [
+    "unknown_parameter",
+    "invalid_value",
+    ...(isBounded ? (["string_above_max_length"] as const) : []),
+    ...(isNeeded ? (["missing_required_parameter"] as const) : []),
+  ];
+}
+
 function codesOf(route: AdminRoute): ErrorCode[] {
   return [
     ...new Set<ErrorCode>([
@@ -49,7 +62,7 @@ function codesOf(route: AdminRoute): ErrorCode[] {
       ...(route.method === "GET" ? [] : written),
       ...(route.method === "POST" || route.body !== undefined ? posted : []),
       ...(route.body === undefined ? [] : bodied),
-      ...(route.query === undefined ? [] : queried),
+      ...queryCodes(route),
       ...(route.conditional === true ? (["precondition_failed"] as const) : []),
       ...(route.errors ?? []),
     ]),
@@ -132,7 +145,7 @@ function operationOf(route: AdminRoute): Operation {
           schema: bodyName(route),
           examples: { plain: { value: route.example ?? {} } },
         }),
-        required: (route.body as TObject).required !== undefined,
+        required: needsBody(route),
       },
     }),
     responses: {

@@ -59,7 +59,7 @@ const acceptInvitation = operation({
     ),
     ...errorResponses("chat", [
       ...writing,
-      "invalid_value",
+      "invalid_credential",
       "not_found",
       "conflict",
       "password_change_required",
@@ -100,7 +100,7 @@ const redeemPasswordReset = operation({
   }),
   responses: {
     200: signedIn("Changed."),
-    ...errorResponses("chat", [...writing, "invalid_value", "not_found"]),
+    ...errorResponses("chat", [...writing, "not_found"]),
   },
 });
 

@@ -21,14 +21,25 @@ export const signedIn = (description: string): Node =>
     }),
   );
 
+/** Errors of everything that reads the database. */
+export const failing: readonly ErrorCode[] = [
+  "internal_error",
+  "database_unavailable",
+  "overloaded",
+];
+
+/** Errors of everything with a body. */
 export const writing: readonly ErrorCode[] = [
   "invalid_json",
   "missing_required_parameter",
   "unknown_parameter",
   "invalid_type",
+  "invalid_value",
+  "string_above_max_length",
   "unsupported_media_type",
   "request_too_large",
   "cross_origin_request",
+  ...failing,
 ];
 
 export const operation = (

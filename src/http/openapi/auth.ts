@@ -3,7 +3,7 @@ import { Type } from "../../base/json-schema.ts";
 import { orNull, timestamp } from "../shapes/schema.ts";
 import { authBodies } from "../admin/index.ts";
 import { authLinks } from "./auth-links.ts";
-import { done, operation, signedIn, writing } from "./auth-parts.ts";
+import { done, failing, operation, signedIn, writing } from "./auth-parts.ts";
 import { requestBody, type Node, type Part } from "./document.ts";
 import { errorResponses } from "./errors.ts";
 
@@ -57,7 +57,7 @@ const signOut = operation({
   description: "Ends the session and deletes its cookie.",
   responses: {
     200: done("Signed out.", Type.Object({ success: Type.Boolean() })),
-    ...errorResponses("chat", ["cross_origin_request"]),
+    ...errorResponses("chat", ["cross_origin_request", ...failing]),
   },
 });
 
@@ -72,7 +72,7 @@ const session = operation({
       "The session.",
       orNull(Type.Object({ session: Type.Object({ expiresAt: timestamp("Its end.") }), user })),
     ),
-    ...errorResponses("chat", ["password_change_required"]),
+    ...errorResponses("chat", ["password_change_required", ...failing]),
   },
 });
 
@@ -89,13 +89,7 @@ const changePassword = operation({
   }),
   responses: {
     200: signedIn("Changed."),
-    ...errorResponses("chat", [
-      ...writing,
-      "invalid_value",
-      "missing_credential",
-      "conflict",
-      "too_many_attempts",
-    ]),
+    ...errorResponses("chat", [...writing, "missing_credential", "conflict", "too_many_attempts"]),
   },
 });
 
@@ -121,7 +115,7 @@ const callback = operation({
   description: "Sets the session's cookie and redirects to the console.",
   responses: {
     302: { description: "To the console, or to `/?error=...`." },
-    ...errorResponses("chat", ["upstream_timeout"]),
+    ...errorResponses("chat", ["upstream_timeout", ...failing]),
   },
 });
 
