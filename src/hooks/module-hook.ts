@@ -5,6 +5,7 @@
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Log } from "../base/log.ts";
+import { isObject } from "../base/json.ts";
 import { ownEntry } from "../base/own-files.ts";
 import { HookFailedError } from "./answer.ts";
 import type { HookTransport, HookRequest } from "./transport.ts";
@@ -25,6 +26,14 @@ export type FromThread =
   | { readonly unloadable: string }
   | { readonly id: number; readonly text: string }
   | { readonly id: number; readonly error: string };
+
+/** False for what a module posts itself, since it has the same port. */
+function isFromThread(message: unknown): message is FromThread {
+  if (!isObject(message)) return message === "ready" || message === "pong";
+  const { id, text, error, unloadable } = message;
+  if (typeof id !== "number") return typeof unloadable === "string";
+  return typeof text === "string" || typeof error === "string";
+}
 
 interface ModuleHookOptions {
   readonly name: string;
@@ -91,7 +100,8 @@ class Thread {
     };
     this.end = end;
     const late = setTimeout(() => end(`it was not loaded within ${loadMsMax} ms`), loadMsMax);
-    this.#worker.on("message", (message: FromThread) => {
+    this.#worker.on("message", (message: unknown) => {
+      if (!isFromThread(message)) return;
       if (message === "ready") {
         clearTimeout(late);
         this.#isReady = true;

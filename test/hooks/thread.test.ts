@@ -146,6 +146,19 @@ it("a module that loads slowly starts again, however many calls come meanwhile",
   expect(warned).toEqual(["its thread ended"]);
 });
 
+it("messages that a module posts itself do not disturb the gateway", async () => {
+  const chatty = join(folder, "chatty.mjs");
+  writeFileSync(
+    chatty,
+    `import { parentPort } from "node:worker_threads";
+for (const own of ["hello", null, 5, {}, { id: 1 }, { id: 1, error: {} }, { unloadable: {} }]) parentPort.postMessage(own);
+export const before = () => ({ action: "allow" });`,
+  );
+  const asker = await start(chatty);
+  expect(await ask(asker, "anything")).toBe('{"action":"allow"}');
+  expect(warned).toEqual([]);
+});
+
 it("member names of a request reach the module unchanged, also after another name", async () => {
   const asker = await start();
   const limits = { id: "req", timeoutMs: 5_000, answerBytesMax: 1_000 };
