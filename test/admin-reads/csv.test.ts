@@ -197,6 +197,7 @@ describe("CSV", () => {
     ["/requests?to=2020-01-01T00:00:00Z", "from"],
     ["/usage", "from"],
     [`/usage?${period}&also_by=model`, "also_by"],
+    [`/requests?${period}&view=list`, "view"],
   ])(
     "%s: 400 that names the parameter that CSV requires or does not support",
     async (path, param) => {

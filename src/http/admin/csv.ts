@@ -57,7 +57,11 @@ const valueAt = (row: Row, column: string): unknown =>
 const line = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
 /** Parameters that only JSON answers support, and why. */
-const notAsCsv = { sort: "rows are newest first", also_by: "there is one table" } as const;
+const notAsCsv = {
+  sort: "rows are newest first",
+  also_by: "there is one table",
+  view: "rows have all columns",
+} as const;
 
 /** @throws GatewayError `missing_required_parameter` without a period, `invalid_value` for a parameter that CSV does not support */
 function checkQuery(query: Query): void {
@@ -68,7 +72,9 @@ function checkQuery(query: Query): void {
     });
   }
   for (const [param, why] of Object.entries(notAsCsv)) {
-    if (query[param] === undefined) continue;
+    const value = query[param];
+    // The full view is the one that a file has.
+    if (value === undefined || value === "full") continue;
     throw new GatewayError("invalid_value", `As CSV, ${why}: leave out \`${param}\`.`, { param });
   }
 }
