@@ -63,6 +63,12 @@ describe("the OpenAPI document", () => {
     expect(seen).toBeGreaterThan(40);
   });
 
+  it("EDIT1-04, EDIT2-03: an edit requires an image, and a task does not", () => {
+    const about = (form: string): string => JSON.stringify(openapi.components.schemas[form]);
+    expect(about("ImageEditForm")).toContain("At least one is required.");
+    expect(about("TaskForm")).toContain("With at least one, the task is an edit.");
+  });
+
   it("every request example fits its schema", () => {
     for (const { path, operation } of operations) {
       const content = operation.requestBody?.content["application/json"];

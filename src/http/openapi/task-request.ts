@@ -58,7 +58,7 @@ export function taskRequest(form: MediaForm, options: { readonly multipart?: boo
     properties: {
       model,
       ...properties,
-      ...(options.multipart && files),
+      ...(options.multipart && filesOf(form)),
       ...(isTask && { webhook_url: webhook }),
     },
   };
@@ -74,15 +74,16 @@ const webhook: Node = {
     "The address to which the gateway posts the task when it has ended. A public `https:` address.",
 };
 const file: Node = { type: "string", contentMediaType: "application/octet-stream" };
-const files: Node = {
+const filesOf = (form: MediaForm): Node => ({
   image: {
-    description:
-      "One image, or several as repeated `image` or `image[]`, or as `image[0]`, `image[1]`: PNG, JPEG or WebP. With at least one, the task is an edit.",
+    description: `One image, or several as repeated \`image\` or \`image[]\`, or as \`image[0]\`, \`image[1]\`: PNG, JPEG or WebP. ${
+      form === "edits" ? "At least one is required." : "With at least one, the task is an edit."
+    }`,
     anyOf: [file, { type: "array", items: file }],
   },
   "image[]": { type: "array", items: file },
   mask: { ...file, description: "A PNG with transparency: the transparent part is changed." },
-};
+});
 
 function namedFields(family: MediaFamily, form: MediaForm, isText: boolean): Named[] {
   const domains = mediaParameters(family.name);
