@@ -75,7 +75,7 @@ it.each([
   expect(operationOf("POST", path).responses["400"]!.description).toContain(`\`${code}\``);
 });
 
-it("what reads the database below /auth describes the answer without one", () => {
+it("every operation that reads the database below /auth describes the answer without one", () => {
   const free = ["/auth/options"];
   const read = operations.filter(({ path }) => path.startsWith("/auth/") && !free.includes(path));
   const silent = read.filter(({ operation }) => {
