@@ -35,12 +35,9 @@ export interface StepEvent {
   readonly frame: WireObject;
 }
 
-const terminalNames = new Set([
-  "response.completed",
-  "response.incomplete",
-  "response.failed",
-  "response.cancelled",
-]);
+/** Names of events that end an answer that failed. */
+export const brokenNames: ReadonlySet<string> = new Set(["response.failed", "response.cancelled"]);
+const terminalNames = new Set(["response.completed", "response.incomplete", ...brokenNames]);
 
 /** Reads one stream. It returns nothing after the last event; after an error, only a failed response, which may report usage (T45). */
 export class ResponsesReader {
@@ -89,7 +86,9 @@ export class ResponsesReader {
     this.#toolUsage = response["tool_usage"];
     const usage = readUsage(response["usage"]);
     if (usage) this.#reported.take(usage, this.#isOver);
-    const isBroken = name === "response.failed" || name === "response.cancelled";
+    // Some vendors end each answer with the same event: then only the status tells that it failed.
+    const told = [name, `response.${nonEmpty(response["status"]) ?? ""}`];
+    const isBroken = this.#isOver && told.some((word) => brokenNames.has(word));
     const error = isBroken ? decodeError(200, frame) : undefined;
     return { type: "response", name, frame, response, isLast: this.#isOver, error };
   }

@@ -11,7 +11,7 @@ import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { errorEvent, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
-import { ResponsesReader, type ResponseEvent } from "./read-stream.ts";
+import { brokenNames, ResponsesReader, type ResponseEvent } from "./read-stream.ts";
 import { completeResponse } from "./response-object.ts";
 import { misreports, writeUsage } from "./usage.ts";
 
@@ -56,7 +56,8 @@ export class ResponsesTap extends DirectTap {
     this.ended = true;
     this.held = [sent];
     this.#last = { name, frame, response };
-    this.#hasFailed = error !== undefined;
+    // A failed response in an event of a complete one would look complete.
+    this.#hasFailed = brokenNames.has(name);
     this.error ??= error;
     if (this.text === "") this.log.add(answerText(response));
     return none;

@@ -3,7 +3,7 @@ import { GatewayError } from "../../../src/base/errors.ts";
 import { formatSse } from "../../../src/base/sse.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { responsesCodec } from "../../../src/protocols/responses/index.ts";
-import { dataOf, everyCut, framesOf, tapped } from "../chat/support.ts";
+import { dataOf, decodeFrames, everyCut, framesOf, tapped } from "../chat/support.ts";
 
 const { direct } = responsesCodec;
 const base = { id: "resp_up", object: "response", created_at: 5, model: "up-large-2026" };
@@ -90,6 +90,24 @@ describe("the tap of a responses stream", () => {
       "[DONE]",
     ]);
   });
+
+  it.each(["failed", "cancelled"])(
+    "T16 T60: a %s response in an event of a complete one is no answer, and does not look complete",
+    (status) => {
+      const failed = ended("completed", { status, error: { code: "x", message: "boom" } });
+      const frames = framesOf(sse(...begun, failed));
+      const { tap } = tapped(direct, frames);
+      expect(tap.seen.error).toMatchObject({ message: "boom" });
+      expect(tap.release()).toEqual([]);
+      expect(dataOf(tap.fail(new GatewayError("upstream_error", "ours")))).toMatchObject([
+        { type: "response.failed", response: { status: "failed" } },
+        "[DONE]",
+      ]);
+      expect(direct.answerFromFrames(frames)).toBeUndefined();
+      const events = decodeFrames(responsesCodec, frames);
+      expect(events.at(-1)).toMatchObject({ type: "error", message: "boom" });
+    },
+  );
 
   it("T17: passes the same frames at any cut", () => {
     const whole = tapped(direct, framesOf(transcript));
