@@ -62,6 +62,8 @@ function findCall(
 ): Call | undefined {
   if (typeof index === "number") {
     const call = byIndex.get(index);
+    // Some vendors number the pieces of one call.
+    if (!call && id !== undefined && name === undefined) return byId.get(id);
     if (!call || id === undefined || call.wireId === undefined || call.wireId === id) return call;
     return byId.get(id) ?? (name === undefined ? call : undefined);
   }

@@ -44,6 +44,22 @@ describe("numbers that are texts", () => {
   });
 });
 
+describe("numbers of pieces", () => {
+  it("T3 T6: pieces of a call that have its id go to it, whatever their number", () => {
+    const { content } = whole(
+      call(0, { id: "a", function: { name: "x", arguments: '{"p"' } }),
+      call(1, { id: "b", function: { name: "y", arguments: '{"q"' } }),
+      call(2, { id: "a", function: { arguments: ":1}" } }),
+      call(3, { id: "b", function: { arguments: ":2}" } }),
+      chunk({ index: 0, delta: {}, finish_reason: "tool_calls" }),
+    );
+    expect(content).toMatchObject([
+      { id: "a", name: "x", arguments: '{"p":1}' },
+      { id: "b", name: "y", arguments: '{"q":2}' },
+    ]);
+  });
+});
+
 describe("a whole message in a chunk", () => {
   const message = { role: "assistant", content: "Hi" };
 
