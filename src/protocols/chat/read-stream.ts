@@ -10,7 +10,7 @@ import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { decodeError } from "./errors.ts";
-import { readOutput, type Output } from "./output.ts";
+import { outputTexts, readOutput, type Output } from "./output.ts";
 import { misreports, readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
 
@@ -48,6 +48,8 @@ export class ChatReader {
   #hasChoice = false;
   /** True once a choice has a delta. Until then a whole message is output; later it repeats the deltas (Perplexity). */
   #hasDelta = false;
+  /** True once a choice has output. */
+  #hasOutput = false;
   /** True once a choice has a finish reason. */
   #hasFinished = false;
   readonly #frames = new StreamFrames(varying);
@@ -90,6 +92,9 @@ export class ChatReader {
     const choices = wire.map((choice) => readChoice(choice, this.#hasDelta));
     const failed = choices.some(({ reason }) => reason === "error");
     this.#hasChoice ||= choices.length > 0;
+    this.#hasOutput ||= choices.some(({ output }) =>
+      outputTexts(output).some((text) => text !== ""),
+    );
     this.#hasFinished ||= choices.some(({ reason }) => reason !== undefined);
     const reportsUsage = this.#takeUsage(chunk, wire[0]);
     return {
@@ -108,8 +113,9 @@ export class ChatReader {
     const usage = readUsage(wire);
     this.misreports = usage === undefined && misreports(wire);
     if (usage) {
-      // A frame without choices carries the usage of the whole answer.
-      this.#reported.take(usage, this.#hasFinished || choice === undefined);
+      // A frame without choices after the output carries the usage of the whole answer; before it, that of the prompt.
+      const isAtEnd = this.#hasFinished || (choice === undefined && this.#hasOutput);
+      this.#reported.take(usage, isAtEnd);
       this.#wireUsage = wire;
     }
     return true;

@@ -126,6 +126,25 @@ describe("the tap of a chat stream", () => {
     }
   });
 
+  it("T48: usage without output in a frame of its own is no count of the output after it", () => {
+    const prompt = { prompt_tokens: 19, completion_tokens: 0, total_tokens: 19 };
+    const told = { ...base, choices: [], usage: prompt };
+    const hi = chunk({ content: "hi" });
+    const start = chunk({ role: "assistant", content: "" });
+    for (const before of [[told], [start, told]]) {
+      const frames = framesOf(sse(...before, hi, chunk({}, "stop"), "[DONE]"));
+      expect(tapped(direct, frames).tap.seen.usage).toBeUndefined();
+    }
+    // T61: after the output it is.
+    for (const after of [
+      [hi, told, chunk({}, "stop")],
+      [chunk({}, "stop"), told],
+    ]) {
+      const { tap } = tapped(direct, framesOf(sse(start, ...after, "[DONE]")));
+      expect(tap.seen.usage).toMatchObject({ inputTokens: 19, outputTokens: 0 });
+    }
+  });
+
   it("collects text, reasoning and tool arguments for an estimate, and T60: no error text", () => {
     const frames = framesOf(
       sse(
