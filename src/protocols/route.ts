@@ -5,7 +5,7 @@
 import { exactTwinOf } from "../base/exact-numbers.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
-import type { Usage } from "../base/usage.ts";
+import { tokenCount, type Usage } from "../base/usage.ts";
 import type { CanonicalRequest, JsonObject, MaximumField } from "./canonical/request.ts";
 import type {
   AnswerContext,
@@ -160,8 +160,9 @@ export class DirectRoute implements Route {
     return told;
   }
 
-  /** Collects the answer by the canonical form. */
+  /** Collects the answer by the canonical form. It has one choice only: of several, the others would be lost. */
   #collectCanonical(frames: readonly SseEvent[]): JsonObject | undefined {
+    if (tokenCount(this.#streamSettings.n, 1) > 1) return undefined;
     const { caller } = this.#facts;
     const collected = collectFrames(caller, frames);
     return collected && caller.encodeResponse(collected, this.#answerContext());
