@@ -24,3 +24,13 @@ it("T15 T16: a stream of which one of two choices broke off is no answer", () =>
     choices: [{ message: { content: "One" } }, { message: { content: "Two" } }],
   });
 });
+
+it.each(["abort", "network_error", "insufficient_system_resource"])(
+  "T15 T16: an interrupted choice keeps its finish reason %s on the direct route",
+  (reason) => {
+    const frames = streamOf(choice(0, "Half"), end(0, reason), "[DONE]");
+    expect(routeOf("chat", "chat", asked).answerFromFrames(frames)).toMatchObject({
+      choices: [{ message: { content: "Half" }, finish_reason: reason }],
+    });
+  },
+);

@@ -184,5 +184,8 @@ function collectChoice(
   const isTold = "reasoning_content" in message || "reasoning" in message;
   const whole = { ...(isTold ? rest : (said as JsonObject)), ...message };
   const told = member("logprobs", Object.keys(logprobs).length > 0 ? logprobs : undefined);
-  return { ...choice, message: whole, ...beside, ...told };
+  // An interrupted choice keeps the vendor's own word, as in its stream: encoded, it would look complete.
+  const { reason, raw } = response.finish;
+  const interrupted = member("finish_reason", reason === "error" ? raw : undefined);
+  return { ...choice, ...interrupted, message: whole, ...beside, ...told };
 }
