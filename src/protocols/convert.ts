@@ -65,6 +65,8 @@ class ConvertedRoute implements Route {
   readonly #upstream: UpstreamCodec;
   readonly #context: AnswerContext;
   #body: JsonObject | undefined;
+  /** The last answer that the upstream streamed, with the usage of its stream. */
+  #lastCollected: { readonly answer: JsonObject; readonly usage: Usage | undefined } | undefined;
   /** The last decoded answer: `failure` and `answer` both read it. */
   #lastDecoded: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
 
@@ -105,6 +107,8 @@ class ConvertedRoute implements Route {
   }
 
   usage(answer: JsonObject): Usage | undefined {
+    const collected = this.#lastCollected;
+    if (collected?.answer === answer) return collected.usage;
     return this.#upstream.direct.usage(answer);
   }
 
@@ -131,7 +135,13 @@ class ConvertedRoute implements Route {
 
   /** The result is in the upstream's protocol; `answer` converts it. */
   answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
-    return answerFromFrames(this.#facts.upstream, frames);
+    const { upstream } = this.#facts;
+    const response = collectFrames(upstream, frames);
+    if (!response || response.finish.reason === "error") return undefined;
+    const answer = upstream.encodeResponse(response, emptyContext(response));
+    // Not every count of a stream has a place in a whole answer, such as the vendor's searches.
+    this.#lastCollected = { answer, usage: response.usage };
+    return answer;
   }
 
   #decode(answer: JsonObject): CanonicalResponse {
@@ -256,16 +266,6 @@ function limitsOfClaude(limits: Limits, input: RouteInput): Limits {
       ? { supportedMembers: limits.supportedMembers.filter((extra) => extra !== "strict") }
       : {}),
   };
-}
-
-/** Returns a complete stream as a whole answer in the upstream's own protocol; undefined if it broke off. */
-function answerFromFrames(
-  upstream: UpstreamCodec,
-  frames: readonly SseEvent[],
-): JsonObject | undefined {
-  const response = collectFrames(upstream, frames);
-  if (!response || response.finish.reason === "error") return undefined;
-  return upstream.encodeResponse(response, emptyContext(response));
 }
 
 /** A context for an answer that only the gateway reads, on its way to the caller's protocol. */

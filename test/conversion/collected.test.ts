@@ -34,3 +34,52 @@ it.each(["abort", "network_error", "insufficient_system_resource"])(
     });
   },
 );
+
+const usage = { input_tokens: 10, output_tokens: 1 };
+const search = { type: "web_search_call", id: "w", status: "completed" };
+const message = { type: "message", content: [{ type: "output_text", text: "Hi" }] };
+const made = { image_gen: { input_tokens: 5, output_tokens: 9 } };
+
+it.each<["chat" | "responses", readonly JsonObject[], object]>([
+  [
+    "chat",
+    [
+      choice(0, "Hi"),
+      end(0, "stop"),
+      {
+        id: "c",
+        choices: [],
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 1,
+          server_tool_use: { web_search_requests: 3 },
+        },
+      },
+    ],
+    { webSearches: 3 },
+  ],
+  [
+    "responses",
+    [
+      { type: "response.created", response: { id: "r", output: [] } },
+      {
+        type: "response.completed",
+        response: { id: "r", output: [search, message], tool_usage: made, usage },
+      },
+    ],
+    { webSearches: 1, imageToolTextTokens: 5, imageToolOutputTokens: 9 },
+  ],
+])(
+  "T15: the searches and pictures of a %s stream are charged if a converted whole answer is collected",
+  (upstream, chunks, counts) => {
+    const frames = streamOf(...chunks);
+    const route = routeOf("messages", upstream, { ...asked, max_tokens: 9 });
+    const answer = route.answerFromFrames(frames)!;
+    expect(route.usage(answer)).toMatchObject({ inputTokens: 10, outputTokens: 1, ...counts });
+    const tap = route.tap();
+    for (const frame of frames) tap.push(frame);
+    expect(route.usage(answer)).toEqual(tap.seen.usage);
+    // Not for another answer.
+    expect(route.usage({ ...answer })?.webSearches).toBeUndefined();
+  },
+);
