@@ -35,6 +35,17 @@ it.each(["abort", "network_error", "insufficient_system_resource"])(
   },
 );
 
+it("T15: nothing after the end marker is part of the answer", () => {
+  const frames = streamOf(choice(0, "All"), end(0, "stop"), "[DONE]", choice(0, " late"));
+  const route = routeOf("chat", "chat", asked);
+  expect(route.answerFromFrames(frames)).toMatchObject({
+    choices: [{ message: { content: "All" } }],
+  });
+  const tap = route.tap();
+  for (const frame of frames) tap.push(frame);
+  expect(tap.seen.text).toBe("All");
+});
+
 const usage = { input_tokens: 10, output_tokens: 1 };
 const search = { type: "web_search_call", id: "w", status: "completed" };
 const message = { type: "message", content: [{ type: "output_text", text: "Hi" }] };

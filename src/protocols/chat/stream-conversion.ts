@@ -103,9 +103,11 @@ export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | unde
   const choices = new Map<number, StreamedChoice>();
   const told: JsonObject = {};
   for (const frame of frames) {
+    const { type } = reader.read(frame);
     // An error of the whole answer is in no choice.
-    if (reader.read(frame).type === "error") return undefined;
-    const chunk = parseObject(frame.data);
+    if (type === "error") return undefined;
+    // Nothing after the end marker is part of the answer.
+    const chunk = type === "chunk" ? parseObject(frame.data) : undefined;
     if (!chunk) continue;
     const { choices: wire, usage: _usage, object: _chunk, ...fields } = chunk as JsonObject;
     for (const [name, value] of Object.entries(fields)) if (isPresent(value)) told[name] = value;
