@@ -46,6 +46,17 @@ it("T15: nothing after the end marker is part of the answer", () => {
   expect(tap.seen.text).toBe("All");
 });
 
+it("T3: arguments that a vendor writes as an object keep all digits in a direct chat stream, also if it is collected", () => {
+  const id = "9223372036854775807";
+  const called = `{"id":"c","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":{"id":${id}}}}]}}]}`;
+  const frames = streamOf(called, end(0, "tool_calls"), "[DONE]");
+  const route = routeOf("chat", "chat", asked);
+  expect(route.answerFromFrames(frames)).toMatchObject({
+    choices: [{ message: { tool_calls: [{ function: { arguments: `{"id":${id}}` } }] } }],
+  });
+  expect(route.tap().push(frames[0]!)[0]!.data).toContain(`"arguments":{"id":${id}}`);
+});
+
 const usage = { input_tokens: 10, output_tokens: 1 };
 const search = { type: "web_search_call", id: "w", status: "completed" };
 const message = { type: "message", content: [{ type: "output_text", text: "Hi" }] };

@@ -2,6 +2,7 @@
  * Sets the model name in chunks and removes their usage, without a stringify if possible. Most chunks of a stream share the bytes up to the
  * model name: only those are replaced, and the rest passes unchanged.
  */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
 
 /** Returns the chunk's text; `chunk` is the parsed `data`, whose usage the caller has already read. */
@@ -44,7 +45,7 @@ export function createRewrite(model: string, wantsUsage: boolean): Rewrite {
       const rest = withUsageKey(data.slice(from.length), chunk["usage"]);
       if (rest !== undefined) return to + rest;
     }
-    const { usage: _taken, ...others } = chunk;
+    const { usage: _taken, ...others } = exactTwinOf(chunk);
     const kept = { ...others, model };
     return JSON.stringify(wantsUsage ? { ...kept, usage: null } : kept);
   };

@@ -2,7 +2,7 @@
  * Converts a whole answer to a stream and back, with everything that the canonical form lacks: all choices, logprobs, annotations, audio,
  * custom tool calls and vendor extensions. Traps T14, T15.
  */
-import { exactText } from "../../base/exact-numbers.ts";
+import { exactText, exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { callId } from "../call-id.ts";
@@ -161,7 +161,8 @@ function takeChoice(
   const index = Number(wireIndex ?? 0);
   const known = choices.get(index) ?? noChoice();
   choices.set(index, known);
-  known.frames.push({ data: JSON.stringify({ ...chunk, choices: [{ ...choice, index: 0 }] }) });
+  const [exact, own] = [exactTwinOf(chunk), exactTwinOf(choice)];
+  known.frames.push({ data: JSON.stringify({ ...exact, choices: [{ ...own, index: 0 }] }) });
   addMembers(known.message, unreadMembers(objectOf(wireDelta)));
   addMembers(known.beside, others);
   if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
