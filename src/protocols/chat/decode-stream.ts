@@ -23,6 +23,8 @@ interface StreamState {
   readonly reader: ChatReader;
   phase: "waiting" | "open" | "ended";
   id: string;
+  /** The index of the choice that is read: 0, unless the stream begins with another. */
+  choice: unknown;
   /** The one text, refusal or reasoning block that is open; tool calls may be open beside it. */
   block: { readonly kind: TextKind; readonly id: BlockId } | undefined;
   blocksBegun: number;
@@ -41,12 +43,13 @@ interface StreamState {
   markerSeen: boolean;
 }
 
-/** Returns a decoder for one stream. It reads only the first choice. */
+/** Returns a decoder for one stream. It reads only one choice. */
 export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
     reader: new ChatReader(),
     phase: "waiting",
     id: "",
+    choice: undefined,
     block: undefined,
     blocksBegun: 0,
     pages: [],
@@ -90,7 +93,8 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   }
   const pages = decodePages(chunk);
   if (pages.length > 0) state.pages = pages;
-  const choice = choices.find(({ index }) => index === 0);
+  state.choice ??= (choices.find(({ index }) => index === 0) ?? choices[0])?.index;
+  const choice = choices.find(({ index }) => index === state.choice);
   const outputEvents = choice ? takeOutput(state, choice.output) : [];
   events.push(...outputEvents);
   if (error) return [...events, ...breakOff(state, error)];

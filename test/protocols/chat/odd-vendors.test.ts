@@ -29,6 +29,17 @@ describe("numbers that are texts", () => {
     expect(finish.reason).toBe("stop");
   });
 
+  it("T4: the only choice is read, even if its number is 1, as in a whole answer", () => {
+    const { content, finish } = whole(
+      { ...base, choices: [] },
+      chunk({ index: 1, delta: { content: "Hi" } }),
+      chunk({ index: 1, delta: {}, finish_reason: "length" }),
+      "[DONE]",
+    );
+    expect(content).toEqual([{ type: "text", text: "Hi" }]);
+    expect(finish.reason).toBe("length");
+  });
+
   it("T6: pieces of calls go to the call of their number", () => {
     const { content } = whole(
       call("0", { id: "a", function: { name: "x", arguments: '{"p"' } }),
