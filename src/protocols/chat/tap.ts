@@ -33,7 +33,8 @@ export class ChatTap extends DirectTap {
   /** Number of choices requested: the answer is complete when as many have finished. */
   readonly #answers: number;
   readonly #finished = new Set<unknown>();
-  #calledTools = false;
+  /** By index of a choice that has begun: whether it called tools. */
+  readonly #begun = new Map<unknown, boolean>();
   #fields: ChunkFields;
   /** The upstream's usage frame, kept for its other members. */
   #usageChunk: WireObject | undefined;
@@ -83,21 +84,14 @@ export class ChatTap extends DirectTap {
 
   #takeChoice({ index, output, reason }: ChatChoice): void {
     for (const text of outputTexts(output)) this.log.add(text);
-    this.#calledTools ||= output.calls.length > 0;
+    this.#begun.set(index, output.calls.length > 0 || this.#begun.get(index) === true);
     if (reason === undefined) return;
     this.#finished.add(index);
     this.ended = this.#finished.size >= this.#answers;
   }
 
   protected ending(billed: Usage | undefined): readonly SseEvent[] {
-    const frames = this.held;
-    if (this.#finished.size === 0) {
-      // The upstream sent only its end marker; clients wait for a finish reason (STREAM-04).
-      const reason = this.#calledTools ? "tool_calls" : "stop";
-      const choices = [{ index: 0, delta: {}, finish_reason: reason }];
-      const usage = this.#wantsUsage ? { usage: null } : {};
-      frames.push({ data: JSON.stringify({ ...this.#fields, choices, ...usage }) });
-    }
+    const frames = [...this.held, ...this.#missingEnds()];
     const usage = this.#wantsUsage ? this.#usageToTell(billed) : undefined;
     if (usage !== undefined) {
       const chunk = this.#usageChunk ?? { ...this.#fields, choices: [] };
@@ -105,6 +99,17 @@ export class ChatTap extends DirectTap {
     }
     frames.push(endMarker);
     return frames;
+  }
+
+  /** The finish reasons that the upstream left out before its end marker; clients wait for them (STREAM-04). */
+  #missingEnds(): SseEvent[] {
+    if (this.#finished.size >= this.#answers) return [];
+    const usage = this.#wantsUsage ? { usage: null } : {};
+    return [...this.#begun].flatMap(([index, calledTools]) => {
+      if (this.#finished.has(index)) return [];
+      const choices = [{ index, delta: {}, finish_reason: calledTools ? "tool_calls" : "stop" }];
+      return [{ data: JSON.stringify({ ...this.#fields, choices, ...usage }) }];
+    });
   }
 
   /** The reported usage, or the billed one if the reported counts cannot be true (T51); undefined if there is none. */

@@ -97,6 +97,28 @@ describe("the tap of a chat stream", () => {
     ]);
   });
 
+  it("STREAM-04: adds the finish reason of each choice that the upstream omitted, as in a collected answer", () => {
+    const of = (index: number, rest: JsonObject) => ({ ...base, choices: [{ index, ...rest }] });
+    const called = { tool_calls: [{ index: 0, id: "c", function: { name: "f" } }] };
+    const said = [of(0, { delta: { content: "a" } }), of(1, { delta: called })];
+    const one = of(0, { delta: {}, finish_reason: "length" });
+    for (const [chunks, reason] of [
+      [[...said, "[DONE]"], "stop"],
+      [[...said, one, "[DONE]"], "length"],
+    ] as const) {
+      const frames = framesOf(sse(...chunks));
+      const { tap } = tapped(direct, frames, { n: 2 });
+      const ends = [
+        { index: 0, finish_reason: reason },
+        { index: 1, finish_reason: "tool_calls" },
+      ];
+      expect(tap.seen.ended).toBe(true);
+      const told = [...(reason === "length" ? [one] : []), ...dataOf(tap.release())];
+      expect(told).toMatchObject([...ends.map((choice) => ({ choices: [choice] })), "[DONE]"]);
+      expect(direct.answerFromFrames(frames)).toMatchObject({ choices: ends });
+    }
+  });
+
   it("T16: does not take an end marker without a choice for the end of an answer", () => {
     const counts = { ...base, choices: [], usage };
     for (const stream of [sse("[DONE]"), sse(counts, "[DONE]")]) {
