@@ -1,4 +1,4 @@
-/** Streams that are collected into whole answers, because the vendor streamed unasked: the same answer and charge as streamed. T15, T16. */
+/** Streams that are collected into whole answers, because the vendor streamed unasked: the same answer and charge as streamed. T15. */
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../src/protocols/index.ts";
 import { framesOf, sse } from "../protocols/chat/support.ts";
@@ -15,7 +15,7 @@ const end = (index: number, finish_reason: string): JsonObject => ({
   choices: [{ index, delta: {}, finish_reason }],
 });
 
-it("T15 T16: a stream of which one of two choices broke off is no answer", () => {
+it("T15: a stream of which one of two choices broke off is no answer", () => {
   const route = routeOf("chat", "chat", { ...asked, n: 2 });
   const broken = streamOf(choice(0, "One"), choice(1, "Tw"), end(0, "stop"));
   expect(route.answerFromFrames(broken)).toBeUndefined();
@@ -26,7 +26,7 @@ it("T15 T16: a stream of which one of two choices broke off is no answer", () =>
 });
 
 it.each(["abort", "network_error", "insufficient_system_resource"])(
-  "T15 T16: an interrupted choice keeps its finish reason %s on the direct route",
+  "T15: an interrupted choice keeps its finish reason %s on the direct route",
   (reason) => {
     const frames = streamOf(choice(0, "Half"), end(0, reason), "[DONE]");
     expect(routeOf("chat", "chat", asked).answerFromFrames(frames)).toMatchObject({
