@@ -48,7 +48,7 @@ it.each<[string, readonly (JsonObject | string)[]]>([
     "a choice that ended with an error",
     [half, { choices: [{ finish_reason: "error" }] }, "[DONE]"],
   ],
-])("T15 T16 T60: a stream with %s is not collected into a whole answer", (_what, chunks) => {
+])("T15 T60: a stream with %s is not collected into a whole answer", (_what, chunks) => {
   const { direct } = chatCodec;
   expect(direct.answerFromFrames(framesOf(sse(...chunks)))).toBeUndefined();
   expect(direct.answerFromFrames(framesOf(sse(half, stop, "[DONE]")))).toMatchObject({
