@@ -13,7 +13,7 @@ import { nonEmpty } from "../read.ts";
 import { decodeFinish } from "./finish.ts";
 import type { Output } from "./output.ts";
 import { decodeContent } from "./parts.ts";
-import { ChatReader, type ChatChunk } from "./read-stream.ts";
+import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { mergeDetails, signatureOf } from "./reasoning.ts";
 import { endCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
 
@@ -93,8 +93,7 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   }
   const pages = decodePages(chunk);
   if (pages.length > 0) state.pages = pages;
-  state.choice ??= (choices.find(({ index }) => index === 0) ?? choices[0])?.index;
-  const choice = choices.find(({ index }) => index === state.choice);
+  const choice = choiceIn(state, choices);
   const outputEvents = choice ? takeOutput(state, choice.output) : [];
   events.push(...outputEvents);
   if (error) return [...events, ...breakOff(state, error)];
@@ -109,6 +108,12 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   if (seen.reportsUsage && usage)
     events.push({ type: "usage", usage, ...(coversStartOnly ? { coversStartOnly } : {}) });
   return events;
+}
+
+/** The choice that is read. */
+function choiceIn(state: StreamState, choices: readonly ChatChoice[]): ChatChoice | undefined {
+  state.choice ??= (choices.find(({ index }) => index === 0) ?? choices[0])?.index;
+  return choices.find(({ index }) => index === state.choice);
 }
 
 function takeOutput(state: StreamState, output: Output): CanonicalEvent[] {
