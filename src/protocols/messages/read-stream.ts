@@ -217,3 +217,7 @@ export function wholeInput({ input }: WireObject): string | undefined {
   if (typeof input === "string") return nonEmpty(input);
   return isObject(input) && Object.keys(input).length > 0 ? exactText(input) : undefined;
 }
+
+/** True for calls of the caller's tools, of the vendor's own and of its servers. */
+export const isCall = ({ type }: WireObject): boolean =>
+  typeof type === "string" && /(?:^|_)tool_use$/.test(type);

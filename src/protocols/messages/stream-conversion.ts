@@ -3,14 +3,14 @@
  * else that the canonical form lacks. Traps T14, T15.
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
-import { isObject, type WireObject } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { frame } from "./frame.ts";
-import { MessagesReader, wholeInput, type MessagesEvent } from "./read-stream.ts";
+import { isCall, MessagesReader, wholeInput, type MessagesEvent } from "./read-stream.ts";
 
 /** Returns the stream of a whole answer. */
 export function framesOf(answer: JsonObject, { model, inputEstimate }: AnswerContext): SseEvent[] {
@@ -83,10 +83,6 @@ function piecesOf(block: JsonObject): { start: JsonObject; deltas: JsonObject[] 
     deltas: [{ type: "input_json_delta", partial_json: input }],
   };
 }
-
-/** True for calls of the caller's tools, of the vendor's own and of its servers. */
-const isCall = ({ type }: WireObject): boolean =>
-  typeof type === "string" && /(?:^|_)tool_use$/.test(type);
 
 /** A block being collected; pieces are joined once, at the end. */
 interface CollectedBlock {

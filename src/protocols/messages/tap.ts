@@ -12,14 +12,14 @@ import { objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
-import { MessagesReader, wholeInput } from "./read-stream.ts";
+import { isCall, MessagesReader, wholeInput } from "./read-stream.ts";
 import { encodeUsage, misreports } from "./usage.ts";
 
 export class MessagesTap extends DirectTap {
   readonly #reader = new MessagesReader();
   readonly #options: TapOptions;
-  /** Indexes of the open blocks. */
-  readonly #openBlocks = new Set<unknown>();
+  /** The open blocks by index: true for a call. */
+  readonly #openBlocks = new Map<unknown, boolean>();
 
   constructor(options: TapOptions) {
     super();
@@ -38,7 +38,7 @@ export class MessagesTap extends DirectTap {
         for (const block of read.blocks) this.#addBlock(block);
         return [this.#start(read.data, read.message, read.reportsUsage)];
       case "content_block_start":
-        this.#openBlocks.add(read.index);
+        this.#openBlocks.set(read.index, isCall(read.block));
         this.#addBlock(read.block);
         break;
       case "content_block_delta":
@@ -46,13 +46,14 @@ export class MessagesTap extends DirectTap {
         break;
       case "content_block_stop":
         this.#openBlocks.delete(read.index);
+        if (this.held.length > 0) this.ended = this.#isWhole();
         break;
       case "message_delta":
         // Frames after the stop reason, such as late usage, are held back too.
-        if (!read.isLast && !this.ended) break;
-        return this.#hold({ event: read.type, data });
+        if (!read.isLast && this.held.length === 0) break;
+        return this.#hold({ event: read.type, data }, this.#isWhole());
       case "message_stop":
-        return this.#hold({ event: read.type, data });
+        return this.#hold({ event: read.type, data }, true);
       case "error":
         return this.breakOff(read.error);
       case "nothing":
@@ -86,15 +87,28 @@ export class MessagesTap extends DirectTap {
     for (const text of [block["text"], block["thinking"], wholeInput(block)]) this.log.add(text);
   }
 
-  #hold(frame: SseEvent): readonly SseEvent[] {
-    this.ended = true;
+  /** False while a call is open, even after the stop reason: a stream that is cut now may have cut its arguments (T16). */
+  #isWhole(): boolean {
+    return ![...this.#openBlocks.values()].includes(true);
+  }
+
+  /** An upstream that closes its stream after the stop reason has completed the answer. */
+  end(): readonly SseEvent[] {
+    this.ended ||= this.error === undefined && this.#reader.stop !== undefined;
+    return none;
+  }
+
+  #hold(frame: SseEvent, isWhole: boolean): readonly SseEvent[] {
+    this.ended = isWhole;
     this.held.push(frame);
     return none;
   }
 
   /** Closes open blocks, then returns the frames held back and the missing ones of the ending. */
   protected ending(billed: Usage | undefined): readonly SseEvent[] {
-    const frames = [...this.#openBlocks].map((index) => frame("content_block_stop", { index }));
+    const frames = [...this.#openBlocks.keys()].map((index) =>
+      frame("content_block_stop", { index }),
+    );
     const { ending, wireUsage, usage } = this.#reader;
     // If the upstream reported no usage, the caller gets the billed output count (T44).
     const missingUsage = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};

@@ -50,9 +50,46 @@ describe("the tap of a messages stream", () => {
     const usage = { input_tokens: 3, output_tokens: 2 };
     const message = { content: [{ type: "text", text: "N" }], usage, ...ended };
     const start = { data: JSON.stringify({ type: "message_start", message }) };
-    const { released } = tapAll(tap(), [start]);
+    const watching = tap();
+    watching.push(start);
+    // Only the close tells that nothing follows.
+    expect(watching.seen.ended).toBe(false);
+    watching.end?.();
+    expect(watching.seen.ended).toBe(true);
+    const released = watching.release();
     expect(names(released)).toEqual(["message_delta", "message_stop"]);
     expect(dataOf(released[0]).delta).toEqual(ended);
+  });
+
+  it("T16: does not take a stop reason as the end while a call is open, unless the upstream closes", () => {
+    const frame = (data: { type: string } & Record<string, unknown>) => ({
+      event: data.type,
+      data: JSON.stringify(data),
+    });
+    const index = 0;
+    const call = { type: "tool_use", id: "t", name: "look", input: {} };
+    const begun = [
+      frame({ type: "message_start", message: { id: "m", content: [] } }),
+      frame({ type: "content_block_start", index, content_block: call }),
+      frame({
+        type: "content_block_delta",
+        index,
+        delta: { type: "input_json_delta", partial_json: '{"a":' },
+      }),
+      frame({ type: "message_delta", delta: { stop_reason: "tool_use" } }),
+    ];
+    const [cut, stopped, closed] = [tap(), tap(), tap()];
+    for (const one of [cut, stopped, closed]) for (const next of begun) one.push(next);
+    expect(cut.seen.ended).toBe(false);
+    stopped.push(frame({ type: "content_block_stop", index }));
+    expect(stopped.seen.ended).toBe(true);
+    closed.end?.();
+    expect(closed.seen.ended).toBe(true);
+    expect(names(closed.release())).toEqual([
+      "content_block_stop",
+      "message_delta",
+      "message_stop",
+    ]);
   });
 
   it("T44: puts the estimate into a start without input, and bills the true number from the end", () => {
