@@ -58,10 +58,13 @@ export type CanonicalEvent =
     }
   /** A picture or sound in the answer: sent whole, outside any block. */
   | { readonly type: "media"; readonly part: MediaPart }
-  /** Cumulative; the last one wins. `coversStartOnly`: covers only the start of the answer, so it is useless once the answer is complete. */
+  /**
+   * Cumulative; the last one wins. Undefined: the counts so far cannot be true, and the usage is estimated (T51). `coversStartOnly`: covers
+   * only the start of the answer, so it is useless once the answer is complete.
+   */
   | {
       readonly type: "usage";
-      readonly usage: Usage;
+      readonly usage: Usage | undefined;
       readonly coversStartOnly?: boolean | undefined;
     }
   | { readonly type: "finish"; readonly finish: Finish }

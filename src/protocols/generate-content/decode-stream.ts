@@ -99,7 +99,7 @@ function takeChunk(state: State, { data, candidates, reportsUsage, ...block }: G
   if (block.blocked !== undefined)
     state.stop = { ...state.stop, blocked: block.blocked, blockMessage: block.blockMessage };
   const { usage, coversStartOnly } = state.reader;
-  if (reportsUsage && usage)
+  if (reportsUsage)
     events.push({ type: "usage", usage, ...(coversStartOnly ? { coversStartOnly } : {}) });
   return events;
 }

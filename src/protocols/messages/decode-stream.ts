@@ -62,7 +62,7 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
     case "content_block_stop":
       return blockStop(state, read.index);
     case "message_delta":
-      return [...begin(state), ...(read.reportsUsage ? usageEvent(state) : [])];
+      return [...begin(state), ...(read.reportsUsage ? [usageEvent(state)] : [])];
     case "message_stop":
       return [...begin(state), ...finish(state)];
     case "error":
@@ -85,8 +85,9 @@ function messageStart(
   message: WireObject,
   blocks: readonly WireObject[],
 ): CanonicalEvent[] {
-  const coversStartOnly = state.reader.stop === undefined;
-  const events = [...begin(state, nonEmpty(message["id"])), ...usageEvent(state, coversStartOnly)];
+  const { stop, usage } = state.reader;
+  const events = begin(state, nonEmpty(message["id"]));
+  if (usage) events.push(usageEvent(state, stop === undefined));
   for (const [number, block] of blocks.entries()) {
     const index = `whole-${number}`;
     events.push(...blockStart(state, index, block), ...blockStop(state, index));
@@ -187,12 +188,10 @@ function endEvents({ id, kind, signature, input, citations }: Block): CanonicalE
   }
 }
 
-function usageEvent(
+const usageEvent = (
   { reader: { usage } }: State,
   coversStartOnly: boolean = false,
-): CanonicalEvent[] {
-  return usage ? [{ type: "usage", usage, ...(coversStartOnly ? { coversStartOnly } : {}) }] : [];
-}
+): CanonicalEvent => ({ type: "usage", usage, ...(coversStartOnly ? { coversStartOnly } : {}) });
 
 /** Closes all open blocks, except those of one kind. */
 function closeAll(state: State, except?: Block["kind"]): CanonicalEvent[] {
