@@ -54,3 +54,12 @@ it.each<[ProtocolName, JsonObject[]]>([
   const seen = { ended: true, usage: undefined };
   expect(seenOf(protocol, frames)).toEqual([seen, seen]);
 });
+
+it("T16: a generateContent stream that continues after its finish reason, and gives no other, broke off", () => {
+  const seen = { ended: false, usage: expect.objectContaining({ outputTokens: 2 }) };
+  const counted = { candidatesTokenCount: 2 };
+  const frames = [said("H", { finishReason: "STOP" }, counted), said("i", {}, counted)];
+  expect(seenOf("generate_content", frames)).toEqual([seen, seen]);
+  const [direct, converted] = seenOf("generate_content", [frames[1]!, frames[0]!]);
+  expect([direct?.ended, converted?.ended]).toEqual([true, true]);
+});

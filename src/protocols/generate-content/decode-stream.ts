@@ -257,10 +257,14 @@ function breakOff(state: State, { message, code, type }: WireError): CanonicalEv
   return [...closeText(state), { type: "error", ...error }];
 }
 
-/** A stream is complete only with a finish reason or block reason; otherwise it broke off, even if it closed normally (T16). */
+/**
+ * A stream is complete only with a finish reason or block reason, and no text after it; otherwise it broke off, even if it closed normally
+ * (T16).
+ */
 function end(state: State, why: EndReason): CanonicalEvent[] {
   if (state.phase === "over") return [];
-  if (state.stop.reason === undefined && state.stop.blocked === undefined) {
+  const { reason, blocked } = state.stop;
+  if (!state.reader.ended || (reason === undefined && blocked === undefined)) {
     const broken = "The upstream's stream ended too early.";
     return breakOff(state, { message: why.kind === "cut" ? why.message : broken });
   }
