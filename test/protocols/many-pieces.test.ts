@@ -56,3 +56,12 @@ it("a frame with many choices and a long member is collected without a copy of t
   // The copies, 300 MB, took 0.7 seconds.
   expect(cost).toBeLessThan(400);
 });
+
+it("ten thousand texts of a generateContent stream whose grounding cites nothing are read in a moment", async () => {
+  const chunkOf = (candidate: JsonObject): JsonObject => ({ candidates: [candidate] });
+  const parts = [{ text: "a" }, { text: "b", thought: true }];
+  const first = { content: { parts }, groundingMetadata: { groundingChunks: [{ web: {} }] } };
+  const chunks = Array.from({ length: 10_000 }, () => chunkOf({ content: { parts } }));
+  // Joining all texts at the end of each one took 12 seconds.
+  expect(await decodingMs("generate_content", [chunkOf(first), ...chunks])).toBeLessThan(1_500);
+});

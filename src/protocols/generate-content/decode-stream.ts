@@ -104,14 +104,17 @@ function takeChunk(state: State, { data, candidates, reportsUsage, ...block }: G
   return events;
 }
 
-/** Later frames repeat the grounding for everything so far. Only the fields that are read are kept, so that the frame can be freed. */
+/**
+ * Later frames repeat the grounding for everything so far. Only the fields that are read are kept, so that the frame can be freed; a
+ * grounding that cites nothing is not, because all texts would be searched for its citations at the end of each text.
+ */
 function takeGrounding(state: State, { groundingMetadata, citationMetadata }: WireObject): void {
   const told = { ...state.grounding };
   const { groundingChunks, groundingSupports } = objectOf(groundingMetadata);
   if (list(groundingChunks).length > 0)
     told["groundingMetadata"] = { groundingChunks, groundingSupports };
   if (isObject(citationMetadata)) told["citationMetadata"] = citationMetadata;
-  state.grounding = told;
+  if (decodeGrounding(told, []).length > 0) state.grounding = told;
 }
 
 /**
