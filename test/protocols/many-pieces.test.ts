@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../src/protocols/canonical/request.ts";
 import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
+import { joinPartials } from "../../src/protocols/generate-content/partial-arguments.ts";
 import { costMs } from "../support/cost.ts";
 
 const frameOf = (chunk: JsonObject) => ({ data: JSON.stringify(chunk) });
@@ -64,4 +65,17 @@ it("ten thousand texts of a generateContent stream whose grounding cites nothing
   const chunks = Array.from({ length: 10_000 }, () => chunkOf({ content: { parts } }));
   // Joining all texts at the end of each one took 12 seconds.
   expect(await decodingMs("generate_content", [chunkOf(first), ...chunks])).toBeLessThan(1_500);
+});
+
+it("arguments in pieces have at most ten thousand list items that no piece has", () => {
+  const pieceAt = (jsonPath: string) => ({ jsonPath, numberValue: 1 });
+  const lists = Array.from({ length: 500 }, (_, index) => pieceAt(`$.a${index}[9000]`));
+  // 45 KB of pieces became 22 MB of nulls.
+  expect(JSON.stringify(joinPartials({}, lists)).length).toBeLessThan(80_000);
+  const items = Array.from({ length: 12_000 }, (_, index) => pieceAt(`$.a[${index}]`));
+  expect(joinPartials({}, items)["a"]).toHaveLength(12_000);
+  expect(joinPartials({}, [pieceAt("$.a[99999999999999999999]"), pieceAt("$.b")])).toEqual({
+    a: [],
+    b: 1,
+  });
 });

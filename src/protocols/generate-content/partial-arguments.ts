@@ -1,11 +1,11 @@
 /**
  * Joins arguments that arrive in pieces under JSON paths (`streamFunctionCallArguments` of some deployments). The resulting object is
- * bounded, because the upstream controls it.
+ * bounded, because the upstream controls it: its depth, and the number of list items that no piece has.
  */
 import { exactTwinOf, isRawNumber } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 
-const indexMax = 10_000;
+const gapsMax = 10_000;
 const depthMax = 64;
 
 /** Returns the steps of a path such as `$.recipe.items[0]['the name']`; undefined if it is malformed, too deep or malicious. */
@@ -19,7 +19,7 @@ function pathSteps(path: string): (string | number)[] | undefined {
     if (!match) return undefined;
     const [, name, index, single, double] = match;
     const step = index === undefined ? (name ?? single ?? double)! : Number(index);
-    if (step === "__proto__" || (typeof step === "number" && step > indexMax)) return undefined;
+    if (step === "__proto__") return undefined;
     steps.push(step);
   }
   return steps.length > 0 && steps.length <= depthMax ? steps : undefined;
@@ -31,12 +31,18 @@ function pathSteps(path: string): (string | number)[] | undefined {
  */
 export function joinPartials(args: WireObject, entries: readonly WireObject[]): WireObject {
   const joined = copyOf(exactTwinOf(args)) as WireObject;
+  const room: Room = { gaps: gapsMax };
   let continues: unknown;
   for (const entry of entries) {
-    apply(joined, entry, continues === entry["jsonPath"]);
+    apply(joined, entry, continues === entry["jsonPath"], room);
     continues = entry["willContinue"] === true ? entry["jsonPath"] : undefined;
   }
   return joined;
+}
+
+/** How many items that no piece has may still be added to the lists. */
+interface Room {
+  gaps: number;
 }
 
 /** Deep copy that keeps exact large numbers. */
@@ -46,13 +52,13 @@ function copyOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]));
 }
 
-function apply(args: WireObject, entry: WireObject, continues: boolean): void {
+function apply(args: WireObject, entry: WireObject, continues: boolean, room: Room): void {
   const path = entry["jsonPath"];
   const steps = typeof path === "string" ? pathSteps(path) : undefined;
   if (!steps) return;
   let place: unknown = args;
   for (const [index, step] of steps.slice(0, -1).entries()) {
-    place = childOf(place, step, typeof steps[index + 1] === "number");
+    place = childOf(place, step, typeof steps[index + 1] === "number", room);
   }
   const last = steps.at(-1)!;
   const value = valueOf(entry);
@@ -60,7 +66,7 @@ function apply(args: WireObject, entry: WireObject, continues: boolean): void {
   const earlier = memberOf(place, last);
   const joined =
     continues && typeof earlier === "string" && typeof value === "string" ? earlier + value : value;
-  setMember(place, last, joined);
+  setMember(place, last, joined, room);
 }
 
 function valueOf(entry: WireObject): unknown {
@@ -68,11 +74,11 @@ function valueOf(entry: WireObject): unknown {
   return entry["stringValue"] ?? exactTwinOf(entry)["numberValue"] ?? entry["boolValue"];
 }
 
-function childOf(place: unknown, step: string | number, isList: boolean): unknown {
+function childOf(place: unknown, step: string | number, isList: boolean, room: Room): unknown {
   const known = memberOf(place, step);
   if (typeof known === "object" && known !== null && !isRawNumber(known)) return known;
   const child = isList ? [] : {};
-  setMember(place, step, child);
+  setMember(place, step, child, room);
   return child;
 }
 
@@ -81,8 +87,12 @@ function memberOf(place: unknown, step: string | number): unknown {
   return isObject(place) && Object.hasOwn(place, step) ? place[String(step)] : undefined;
 }
 
-function setMember(place: unknown, step: string | number, value: unknown): void {
+function setMember(place: unknown, step: string | number, value: unknown, room: Room): void {
   if (Array.isArray(place)) {
-    if (typeof step === "number") place[step] = value;
+    if (typeof step !== "number") return;
+    const gap = Math.max(0, step - place.length);
+    if (gap > room.gaps) return;
+    room.gaps -= gap;
+    place[step] = value;
   } else if (isObject(place)) place[String(step)] = value;
 }
