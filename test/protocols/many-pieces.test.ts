@@ -4,6 +4,7 @@ import type { JsonObject } from "../../src/protocols/canonical/request.ts";
 import { codecs, type ProtocolName } from "../../src/protocols/index.ts";
 import { joinPartials } from "../../src/protocols/generate-content/partial-arguments.ts";
 import { costMs } from "../support/cost.ts";
+import { answerContext } from "./canonical/support.ts";
 
 const frameOf = (chunk: JsonObject) => ({ data: JSON.stringify(chunk) });
 
@@ -78,4 +79,22 @@ it("arguments in pieces have at most ten thousand list items that no piece has",
     a: [],
     b: 1,
   });
+});
+
+it("sixty thousand citations that wait for their text's turn are sent in a moment", async () => {
+  const cost = await costMs(() => {
+    const encoder = codecs.messages.encodeStream(answerContext);
+    encoder.push({ type: "start", protocol: "responses", id: "", createdAt: 0 });
+    for (const block of ["a", "b"]) {
+      encoder.push({ type: "text_start", block });
+      encoder.push({ type: "text_delta", block, text: block });
+    }
+    const citation = { url: "https://a.example" };
+    for (let count = 0; count < 60_000; count += 1)
+      encoder.push({ type: "citation", block: "b", citation });
+    encoder.push({ type: "text_end", block: "b" });
+    expect(encoder.push({ type: "text_end", block: "a" }).length).toBeGreaterThan(60_000);
+  });
+  // Removing them one by one from the front took 2 seconds.
+  expect(cost).toBeLessThan(1_000);
 });

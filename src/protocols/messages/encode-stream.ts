@@ -131,13 +131,14 @@ function addWaiting(events: BlockEvent[], event: BlockEvent): void {
 
 /** Sends the waiting events of the first block in the queue; if it ends, continues with the next one. */
 function drain(state: State, frames: SseEvent[]): SseEvent[] {
-  for (let event = nextEvent(state); event; event = nextEvent(state)) {
-    frames.push(...send(state, event));
+  for (let head = first(state); head && head.events.length > 0; head = first(state)) {
+    // All at once: removing the first of many takes time in proportion to the rest.
+    for (const event of head.events.splice(0)) {
+      if (first(state) === head) frames.push(...send(state, event));
+    }
   }
   return frames;
 }
-
-const nextEvent = (state: State): BlockEvent | undefined => first(state)?.events.shift();
 
 /** Sends one event of the block whose turn it is. */
 function send(state: State, event: BlockEvent): SseEvent[] {
