@@ -1,6 +1,5 @@
 /** Collects streams into whole answers, for upstreams that stream when a whole answer was requested (T15). */
 import type { SseEvent } from "../base/sse.ts";
-import type { CanonicalEvent } from "./canonical/events.ts";
 import { collect } from "./canonical/collect.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";
 import type { UpstreamCodec } from "./codec.ts";
@@ -11,9 +10,8 @@ export function collectFrames(
   frames: readonly SseEvent[],
 ): CanonicalResponse | undefined {
   const decoder = codec.decodeStream();
-  const events: CanonicalEvent[] = [];
-  for (const frame of frames) events.push(...decoder.push(frame));
-  events.push(...decoder.end({ kind: "complete" }));
+  const read = frames.flatMap((frame) => decoder.push(frame));
+  const events = [...read, ...decoder.end({ kind: "complete" })];
   const finished = events.some((event) => event.type === "finish");
   const failed = events.some((event) => event.type === "error");
   return finished && !failed ? collect(events) : undefined;

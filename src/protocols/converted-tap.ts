@@ -80,11 +80,14 @@ export class ConvertedTap implements StreamTap, StreamSeen {
   }
 
   release(usage?: Usage): SseEvent[] {
-    const frames = this.#finish ? [] : this.end();
+    const last = this.#finish ? [] : this.end();
     const final = this.usage ?? usage;
-    if (final) frames.push(...this.#encoder.push({ type: "usage", usage: final }));
-    if (this.#finish) frames.push(...this.#encoder.push(this.#finish));
-    return [...frames, ...this.#encoder.end({ kind: "complete" })];
+    return [
+      ...last,
+      ...(final ? this.#encoder.push({ type: "usage", usage: final }) : []),
+      ...(this.#finish ? this.#encoder.push(this.#finish) : []),
+      ...this.#encoder.end({ kind: "complete" }),
+    ];
   }
 
   fail({ message, code }: GatewayError): SseEvent[] {

@@ -1,5 +1,6 @@
-/** Lists of callers are longer than JavaScript lets a call have arguments (about 120,000). */
+/** Lists of callers and vendors are longer than JavaScript lets a call have arguments (about 120,000). */
 import { expect, it } from "vitest";
+import { collectFrames } from "../../src/protocols/collect-frames.ts";
 import { codecs, type JsonObject } from "../../src/protocols/index.ts";
 
 const length = 150_000;
@@ -37,4 +38,11 @@ it.each(requests)("a call of %s may have very many %s", (protocol, _what, body) 
   const request = codecs[protocol].decodeRequest({ ...body, model: address.model }, address);
   const sent = codecs.messages.encodeRequest(request, "claude");
   expect(request.native.length + JSON.stringify(sent).length).toBeGreaterThan(length);
+});
+
+it("one frame of generateContent may have very many texts", () => {
+  const parts = Array.from({ length: 60_000 }, (_, at) => ({ text: "a", thought: at % 2 === 0 }));
+  const candidates = [{ content: { parts }, finishReason: "STOP" }];
+  const frames = [{ data: JSON.stringify({ candidates }) }];
+  expect(collectFrames(codecs.generate_content, frames)?.content).toHaveLength(parts.length);
 });

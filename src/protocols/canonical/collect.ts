@@ -147,11 +147,12 @@ function partOf({ start, pieces, citations, signature }: OpenBlock): Part {
 /** Splits a whole answer into a stream, one delta per block. Ids of reasoning items are left out. */
 export function toEvents(response: CanonicalResponse): CanonicalEvent[] {
   const { protocol, id, createdAt, content, finish, usage } = response;
-  const events: CanonicalEvent[] = [{ type: "start", protocol, id, createdAt }];
-  for (const [index, part] of content.entries()) events.push(...partEvents(part, String(index)));
-  if (usage !== undefined) events.push({ type: "usage", usage });
-  events.push({ type: "finish", finish });
-  return events;
+  return [
+    { type: "start", protocol, id, createdAt },
+    ...content.flatMap((part, index) => partEvents(part, String(index))),
+    ...(usage === undefined ? [] : [{ type: "usage", usage } as const]),
+    { type: "finish", finish },
+  ];
 }
 
 const citationsOf = (part: Part): readonly Citation[] =>

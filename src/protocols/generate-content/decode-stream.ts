@@ -88,12 +88,12 @@ function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {
 }
 
 function takeChunk(state: State, { data, candidates, reportsUsage, ...block }: GenerateChunk) {
-  const events = start(state, data);
+  const began = start(state, data);
   // Only the first candidate counts; conversion never asks for more.
   const candidate = candidates.find(({ index }) => index === 0);
   const contentEvents = (candidate?.parts ?? []).flatMap((part) => takePart(state, part));
   if (candidate) takeGrounding(state, candidate.wire);
-  events.push(...citeEnded(state, contentEvents));
+  const events = [...began, ...citeEnded(state, contentEvents)];
   if (candidate?.reason !== undefined)
     state.stop = { ...state.stop, reason: candidate.reason, message: candidate.message };
   if (block.blocked !== undefined)

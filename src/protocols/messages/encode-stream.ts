@@ -266,14 +266,17 @@ function finish(state: State, finished: Finish): SseEvent[] {
     const type = head.isReasoning ? "reasoning_end" : "text_end";
     if (first(state) === head) frames.push(...close(state, { type, block: head.block }));
   }
-  frames.push(...lateCitations(state));
+  const cited = lateCitations(state);
   const usage = state.usage
     ? encodeUsage(state.usage, state.upstream)
     : { input_tokens: state.context.inputEstimate, output_tokens: 0 };
-  frames.push(frame("message_delta", { delta: encodeFinish(finished), usage }));
-  frames.push(frame("message_stop", {}));
   state.isOver = true;
-  return frames;
+  return [
+    ...frames,
+    ...cited,
+    frame("message_delta", { delta: encodeFinish(finished), usage }),
+    frame("message_stop", {}),
+  ];
 }
 
 /** A stream that ends without finish or error was cut and must not look like a normal ending (T16). */
