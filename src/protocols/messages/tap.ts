@@ -3,12 +3,12 @@
  * T44, T49.
  */
 import type { GatewayError } from "../../base/errors.ts";
-import { isObject, type WireObject } from "../../base/json.ts";
+import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
-import { objectOf, parseObject } from "../read.ts";
+import { isSet, objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
@@ -131,7 +131,7 @@ export class MessagesTap extends DirectTap {
   }
 }
 
-/** Adds the usage to a `message_delta` without one: every client reads it there. `trueUsage` replaces one that cannot be true (T51). */
+/** Adds the usage to a `message_delta` without an output count: every client reads it there. `trueUsage` replaces one that cannot be true (T51). */
 function withUsage(
   frame: SseEvent,
   usage: { readonly output_tokens?: number },
@@ -139,7 +139,9 @@ function withUsage(
 ): SseEvent {
   if (frame.event !== "message_delta" || usage.output_tokens === undefined) return frame;
   const data = parseObject(frame.data);
-  if (data === undefined || (isObject(data["usage"]) && !trueUsage)) return frame;
-  const told = { ...objectOf(data["usage"]), ...(trueUsage ?? usage) };
+  if (data === undefined) return frame;
+  const reported = objectOf(data["usage"]);
+  if (!trueUsage && isSet(reported["output_tokens"])) return frame;
+  const told = { ...reported, ...(trueUsage ?? usage) };
   return { event: frame.event, data: JSON.stringify({ ...data, usage: told }) };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
 import type { SseEvent } from "../../../src/base/sse.ts";
+import { noUsage } from "../../../src/base/usage.ts";
 import { messagesCodec } from "../../../src/protocols/messages/index.ts";
 import { framesOf, recordingsOf, tapAll } from "../canonical/support.ts";
 import * as transcripts from "./transcripts.ts";
@@ -131,6 +132,19 @@ describe("the tap of a messages stream", () => {
     // T61: an explicit 0 at the end counts.
     expect(usageOf(start(zeros), end(zeros))).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
+
+  it.each([{}, { input_tokens: 10 }, { input_tokens: 10, output_tokens: null }])(
+    "T44 T48: tells the billed output if the end reports only %j",
+    (usage) => {
+      const frames = framesOf(transcripts.toolUse).slice(0, -2);
+      const end = { type: "message_delta", delta: { stop_reason: "tool_use" }, usage };
+      const watching = tap();
+      for (const frame of [...frames, { data: JSON.stringify(end) }]) watching.push(frame);
+      expect(watching.seen.usage).toBeUndefined();
+      const told = dataOf(watching.release({ ...noUsage, outputTokens: 9 })[0]);
+      expect(told.usage).toEqual({ ...usage, output_tokens: 9 });
+    },
+  );
 
   it("T49: passes usage after the stop reason in that order", () => {
     const late = {
