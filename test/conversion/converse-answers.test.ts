@@ -123,3 +123,24 @@ it("a picture that began and never arrived is ignored", () => {
   const events = [start, stop].flatMap((frame) => decoder.push(frame));
   expect(collect([...events, ...decoder.end({ kind: "complete" })]).content).toEqual([]);
 });
+
+it("T16: a picture that the stream cut off is not sent, as it would look complete", () => {
+  const frame = (event: string, data: JsonObject): SseEvent => ({
+    event,
+    data: JSON.stringify(data),
+  });
+  const index = { contentBlockIndex: 0 };
+  const begun = [
+    frame("contentBlockStart", { ...index, start: { image: { format: "png" } } }),
+    frame("contentBlockDelta", { ...index, delta: { image: { source: { bytes: pictureData } } } }),
+  ];
+  const typesOf = (frames: readonly SseEvent[]) => {
+    const decoder = upstreamCodecs.converse.decodeStream();
+    const events = [...begun, ...frames].flatMap((one) => decoder.push(one));
+    return [...events, ...decoder.end({ kind: "complete" })].map(({ type }) => type);
+  };
+  expect(typesOf([])).toEqual(["start", "error"]);
+  expect(typesOf([frame("error", { error: { message: "Broken." } })])).toEqual(["start", "error"]);
+  const stop = frame("messageStop", { stopReason: "end_turn" });
+  expect(typesOf([stop])).toEqual(["start", "media", "finish"]);
+});

@@ -180,9 +180,9 @@ function endEvents({ id, kind, citations, format, pieces }: Block): CanonicalEve
   ];
 }
 
-/** Closes all open blocks, except those of one kind. */
-function closeAll(state: State, except?: Kind): CanonicalEvent[] {
-  const blocks = [...state.open.values()].filter(({ kind }) => kind !== except);
+/** Closes all open blocks, or only those of these kinds. */
+function closeAll(state: State, kinds?: readonly Kind[]): CanonicalEvent[] {
+  const blocks = [...state.open.values()].filter(({ kind }) => kinds?.includes(kind) !== false);
   state.open.clear();
   return blocks.flatMap(endEvents);
 }
@@ -202,12 +202,12 @@ function finish(state: State): CanonicalEvent[] {
   return [...closeAll(state), { type: "finish", finish: told }];
 }
 
-/** A truncated call gets no end event: its arguments would look complete (T16). */
+/** A truncated call gets no end event, and a truncated picture is not sent: they would look complete (T16). */
 function breakOff(state: State, message: string, code?: string): CanonicalEvent[] {
   state.isOver = true;
   const error: CanonicalEvent =
     code === undefined ? { type: "error", message } : { type: "error", message, code };
-  return [...closeAll(state, "tool_call"), error];
+  return [...closeAll(state, ["text", "reasoning"]), error];
 }
 
 /** A stream without its last frame is complete if it gave a stop reason, otherwise broken (T16). */
