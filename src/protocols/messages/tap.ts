@@ -45,8 +45,7 @@ export class MessagesTap extends DirectTap {
         if (read.kind !== "signature") this.log.add(read.text);
         break;
       case "content_block_stop":
-        this.#openBlocks.delete(read.index);
-        if (this.held.length > 0) this.ended = this.#isWhole();
+        this.#closeBlock(read.index);
         break;
       case "message_delta":
         // Frames after the stop reason, such as late usage, are held back too.
@@ -85,6 +84,11 @@ export class MessagesTap extends DirectTap {
   #addBlock(block: WireObject): void {
     // Some vendors send the whole block in its start.
     for (const text of [block["text"], block["thinking"], wholeInput(block)]) this.log.add(text);
+  }
+
+  #closeBlock(index: unknown): void {
+    this.#openBlocks.delete(index);
+    this.ended ||= this.held.length > 0 && this.#isWhole();
   }
 
   /** False while a call is open, even after the stop reason: a stream that is cut now may have cut its arguments (T16). */
