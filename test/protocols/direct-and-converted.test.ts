@@ -4,7 +4,7 @@ import { ConvertedTap } from "../../src/protocols/converted-tap.ts";
 import { codecs, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
 import { answerContext } from "./canonical/support.ts";
 
-/** What both taps have seen of a stream that closed after these frames. */
+/** The end and the usage that both taps have seen, of a stream that closed after these frames. */
 function seenOf(protocol: ProtocolName, frames: readonly JsonObject[]) {
   const { direct } = codecs[protocol];
   const other = protocol === "chat" ? codecs.messages : codecs.chat;

@@ -40,7 +40,7 @@ it.each(requests)("a call of %s may have very many %s", (protocol, _what, body) 
   expect(request.native.length + JSON.stringify(sent).length).toBeGreaterThan(length);
 });
 
-it("one frame of generateContent may have very many texts", () => {
+it("a frame of generateContent may have very many texts", () => {
   const parts = Array.from({ length: 60_000 }, (_, at) => ({ text: "a", thought: at % 2 === 0 }));
   const candidates = [{ content: { parts }, finishReason: "STOP" }];
   const frames = [{ data: JSON.stringify({ candidates }) }];

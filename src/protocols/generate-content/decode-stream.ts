@@ -105,8 +105,8 @@ function takeChunk(state: State, { data, candidates, reportsUsage, ...block }: G
 }
 
 /**
- * Later frames repeat the grounding for everything so far. Only the fields that are read are kept, so that the frame can be freed; a
- * grounding that cites nothing is not, because all texts would be searched for its citations at the end of each text.
+ * Later frames repeat the grounding for everything so far. Only the fields that are read are kept, so that the frame can be freed. A
+ * grounding that cites nothing is not kept: at the end of each text all texts so far would be joined for it.
  */
 function takeGrounding(state: State, { groundingMetadata, citationMetadata }: WireObject): void {
   const told = { ...state.grounding };
