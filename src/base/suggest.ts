@@ -1,4 +1,5 @@
 /** Suggestions for an unknown word in the input of a user. */
+import { getOrCreate } from "./memoize.ts";
 
 /** Returns the edits between two words: insert, delete, replace one letter, or swap two neighbours. */
 function editDistance(left: string, right: string): number {
@@ -38,10 +39,27 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 const shown = 12;
 
 /** Returns `did you mean "x"?`, else the list of choices. */
-export function suggest(word: string, choice: readonly string[]): string {
+export const suggest = (word: string, choice: readonly string[]): string => suggester(choice)(word);
+
+/** Comparing two words takes microseconds, and a file or a body may have any number of unknown words. */
+const comparisonsMax = 50_000;
+
+/** Returns `suggest` for many words and one list. After many comparisons, further words get the list. */
+export function suggester(choice: readonly string[]): (word: string) => string {
   const known = [...new Set(choice)];
-  const near = nearest(word, known);
-  if (near !== undefined) return `did you mean "${near}"?`;
+  const made = new Map<string, string>();
+  let comparisons = 0;
+  return (word) => {
+    if (comparisons >= comparisonsMax) return made.get(word) ?? listed(known);
+    return getOrCreate(made, word, () => {
+      comparisons += known.length;
+      const near = nearest(word, known);
+      return near === undefined ? listed(known) : `did you mean "${near}"?`;
+    });
+  };
+}
+
+function listed(known: readonly string[]): string {
   if (known.length === 0) return "";
   const list = known.slice(0, shown).join(", ");
   return `allowed: ${list}${known.length > shown ? ", ..." : ""}`;

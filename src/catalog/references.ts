@@ -5,7 +5,7 @@
 import { checkHooks } from "./hooks.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { checkAccess, isIdentity, isKeyless } from "./access-check.ts";
-import { suggest } from "../base/suggest.ts";
+import { suggester } from "../base/suggest.ts";
 import { hasUserinfo } from "../base/userinfo.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
@@ -54,10 +54,14 @@ function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
     findings.push({ path: [...path, "base_url"], message, fix });
   }
   const credentials = rowsAt(row, "credentials", path);
-  const ids = credentials.map((credential) => credential.row["id"]);
-  for (const [index, credential] of credentials.entries()) {
+  const seen = new Set<string>();
+  for (const credential of credentials) {
     const { id } = credential.row;
-    if (typeof id !== "string" || ids.indexOf(id) === index) continue;
+    if (typeof id !== "string") continue;
+    if (!seen.has(id)) {
+      seen.add(id);
+      continue;
+    }
     const message = `the credential "${id}" is already there`;
     findings.push({ path: [...credential.path, "id"], message, fix: "give each its own id" });
   }
@@ -72,11 +76,17 @@ type Providers = ReadonlyMap<string, WireObject>;
  * The fix explains that offers cannot name providers that variables activate: the shipped list may change, so a file must not depend on
  * it.
  */
-const oneOf = (name: string, choice: readonly string[]): string =>
-  suggest(name, choice) ||
-  "name one that the file defines; those that variables bring do not count";
+function oneOf(choice: readonly string[]): (name: string) => string {
+  const suggestion = suggester(choice);
+  return (name) =>
+    suggestion(name) || "name one that the file defines; those that variables bring do not count";
+}
 
-function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
+function checkOffers(
+  { path, row }: Row,
+  providers: Providers,
+  fixOf: (provider: string) => string,
+): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer): Finding[] => {
     const { provider, protocol } = offer.row;
     if (typeof provider !== "string") return [];
@@ -88,7 +98,7 @@ function checkOffers({ path, row }: Row, providers: Providers): Finding[] {
           message: `there is no provider "${provider}"`,
           fix: provider.startsWith("sandbox-")
             ? "the sandbox's providers are there where TOLLGATE_SANDBOX is on"
-            : oneOf(provider, [...providers.keys()]),
+            : fixOf(provider),
         };
     return fault === undefined ? [] : [{ path: [...offer.path, "provider"], ...fault }];
   });
@@ -183,20 +193,28 @@ function checkAliases(models: readonly Row[]): Finding[] {
 /** Finds fallbacks that do not exist or that are the model itself. `known`: models defined elsewhere. */
 function checkFallbacks(models: readonly Row[], known: readonly string[]): Finding[] {
   const kinds = new Map(models.map(({ row: { id, kind } }) => [id, kind]));
+  const elsewhere = known.filter((id) => !kinds.has(id));
+  const byKind = Map.groupBy(models, ({ row: { kind } }) => kind);
+  // Once for each kind: a file may have thousands of models.
+  const nameable = new Map(
+    [...byKind].map(([kind, rows]) => {
+      const same = rows.flatMap(({ row: { id } }) => (typeof id === "string" ? [id] : []));
+      const fixOf = oneOf([...known, ...same]);
+      return [kind, { names: new Set([...elsewhere, ...same]), fixOf }] as const;
+    }),
+  );
   return models.flatMap(({ path, row }): Finding[] => {
     const { kind } = row;
-    const same = models.flatMap(({ row: { id, kind: its } }) =>
-      its === kind && typeof id === "string" ? [id] : [],
-    );
     const fallbacks: readonly unknown[] = Array.isArray(row["fallbacks"]) ? row["fallbacks"] : [];
     return fallbacks.flatMap((name, index): Finding[] => {
       if (typeof name !== "string") return [];
       const at = [...path, "fallbacks", index];
       if (name === row["id"])
         return [{ path: at, message: "this is the model itself", fix: "name another one" }];
-      if (same.includes(name) || (known.includes(name) && !kinds.has(name))) return [];
+      const { names, fixOf } = nameable.get(kind)!;
+      if (names.has(name)) return [];
       const message = `there is no ${String(kind)} model "${name}"`;
-      return [{ path: at, message, fix: oneOf(name, [...known, ...same]) }];
+      return [{ path: at, message, fix: fixOf(name) }];
     });
   });
 }
@@ -204,9 +222,10 @@ function checkFallbacks(models: readonly Row[], known: readonly string[]): Findi
 /** Finds entries of `prices` for models that the file defines with a price, and entries without any rate. */
 function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
   const prices = isObject(file["prices"]) ? file["prices"] : {};
+  const ids = new Set(models.map(({ row }) => row["id"]));
   return Object.entries(prices).flatMap(([id, price]): Finding[] => {
     const path = ["prices", id];
-    if (!models.some(({ row }) => row["id"] === id))
+    if (!ids.has(id))
       return [
         ...checkSecondPrice(price, path),
         ...(isObject(price) ? checkTiers({ path, row: price }) : []),
@@ -230,7 +249,7 @@ function checkDefault(
   ];
   if (ids.includes(name)) return [];
   const message = `there is no model "${name}"`;
-  return [{ path: ["default_model"], message, fix: oneOf(name, ids) }];
+  return [{ path: ["default_model"], message, fix: oneOf(ids)(name) }];
 }
 
 /** Definitions outside of the file that it may refer to. */
@@ -254,12 +273,13 @@ export function checkReferences(
       typeof row["id"] === "string" ? [[row["id"], row]] : [],
     ),
   ]);
+  const fixOf = oneOf([...nameable.keys()]);
   return [
     ...duplicates(providers, "provider"),
     ...duplicates(models, "model"),
     ...providers.flatMap((provider) => checkProvider(provider, files)),
     ...models.flatMap((model) => [
-      ...checkOffers(model, nameable),
+      ...checkOffers(model, nameable, fixOf),
       ...checkRecords(model),
       ...checkTextPrices(model),
       ...checkLimits(model),
