@@ -2,6 +2,7 @@
  * Checks that a schema cannot express: names that must exist, be unique, or fit together. They also work on files that breach the
  * schema, so that all mistakes are reported at once.
  */
+import { pushAll } from "../base/push-all.ts";
 import { checkHooks } from "./hooks.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { checkAccess, isIdentity, isKeyless } from "./access-check.ts";
@@ -65,7 +66,7 @@ function checkProvider({ path, row }: Row, files: TlsFiles): Finding[] {
     const message = `the credential "${id}" is already there`;
     findings.push({ path: [...credential.path, "id"], message, fix: "give each its own id" });
   }
-  findings.push(...checkAccess({ path, row }, files));
+  pushAll(findings, checkAccess({ path, row }, files));
   return findings;
 }
 

@@ -1,4 +1,5 @@
 /** Checks a parsed file against its schema; every breach becomes a finding that says what to write. */
+import { pushAll } from "../base/push-all.ts";
 import type * as System from "typebox/system";
 import type { Errors } from "typebox/schema";
 import { engine, type TSchema } from "../base/json-schema.ts";
@@ -235,13 +236,13 @@ export function validateFile(
     if (!Array.isArray(rows)) return;
     for (const [index, row] of rows.entries()) {
       if (!isObject(row)) continue;
-      findings.push(...check({ schema: schemaOf(row), root: row, base: [key, index], written }));
+      pushAll(findings, check({ schema: schemaOf(row), root: row, base: [key, index], written }));
     }
   };
   const { prices } = lists;
   for (const [id, price] of Object.entries(isObject(prices) ? prices : {})) {
     const base = ["prices", id];
-    findings.push(...check({ schema: ownPriceSchema(id, price), root: price, base, written }));
+    pushAll(findings, check({ schema: ownPriceSchema(id, price), root: price, base, written }));
   }
   checkRows("providers", () => providerSchema);
   checkRows("models", modelSchema);

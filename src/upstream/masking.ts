@@ -2,6 +2,7 @@
  * Masks the operator's credentials in vendors' texts, before they are stored or shown. Vendors echo a key whole, cut, partly starred
  * ("sk-...abcd"), URL-encoded or escaped. Masking happens only here; every upstream error passes it when it arrives.
  */
+import { pushAll } from "../base/push-all.ts";
 import { getOrCreate } from "../base/memoize.ts";
 import { accessSecrets, type Provider } from "../catalog/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
@@ -61,7 +62,7 @@ class Masker {
     if (this.#keys.length === 0 || text.length < wholeMin) return text;
     const spans = this.#spansIn({ text });
     const decoded = decodedView(text);
-    if (decoded) spans.push(...this.#spansIn(decoded));
+    if (decoded) pushAll(spans, this.#spansIn(decoded));
     if (spans.length === 0) return text;
     spans.sort((left, right) => left[0] - right[0]);
     let masked = "";

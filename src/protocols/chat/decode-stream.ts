@@ -2,6 +2,7 @@
  * Decodes chat-completions streams into canonical events. Requirements: TXT (block boundaries are completed). Traps T1 to T8, T11, T16 to
  * T18, T48, T49.
  */
+import { pushAll } from "../../base/push-all.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount } from "../../base/usage.ts";
@@ -95,7 +96,7 @@ function takeChunk(state: StreamState, seen: ChatChunk): CanonicalEvent[] {
   if (pages.length > 0) state.pages = pages;
   const choice = choiceIn(state, choices);
   const outputEvents = choice ? takeOutput(state, choice.output) : [];
-  events.push(...outputEvents);
+  pushAll(events, outputEvents);
   if (error) return [...events, ...breakOff(state, error)];
   if (outputEvents.length > 0) state.isEnding = false;
   if (choice?.reason !== undefined) {

@@ -1,4 +1,5 @@
 /** Decodes and encodes whole chat-completions answers. Requirements: CONV. */
+import { pushAll } from "../../base/push-all.ts";
 import { exactText } from "../../base/exact-numbers.ts";
 import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -57,14 +58,15 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   const parts: Part[] = [];
   const reasoning = decodeReasoning(message);
   if (reasoning) parts.push(reasoning);
-  parts.push(...contentParts(message["content"]));
+  pushAll(parts, contentParts(message["content"]));
   const refusal = nonEmpty(message["refusal"]);
   if (refusal !== undefined) parts.push({ type: "refusal", text: refusal });
   // OpenRouter puts generated pictures beside the text.
-  parts.push(...decodeContent(list(message["images"]), "images", []));
+  pushAll(parts, decodeContent(list(message["images"]), "images", []));
   const calls = objects(message["tool_calls"]);
   if (isObject(message["function_call"])) calls.push({ function: message["function_call"] });
-  parts.push(...calls.map((call, index) => decodeCall(call, callId(answerId, index))));
+  for (const [index, call] of calls.entries())
+    parts.push(decodeCall(call, callId(answerId, index)));
   return parts;
 }
 

@@ -1,4 +1,5 @@
 /** Decodes a messages stream into canonical events. STREAM-03 to STREAM-05; T1 to T8, T16. */
+import { pushAll } from "../../base/push-all.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { CanonicalEvent } from "../canonical/events.ts";
@@ -90,7 +91,7 @@ function messageStart(
   if (usage) events.push(usageEvent(state, stop === undefined));
   for (const [number, block] of blocks.entries()) {
     const index = `whole-${number}`;
-    events.push(...blockStart(state, index, block), ...blockStop(state, index));
+    pushAll(events, [...blockStart(state, index, block), ...blockStop(state, index)]);
   }
   return events;
 }
@@ -100,7 +101,7 @@ function blockStart(state: State, index: unknown, wire: WireObject): CanonicalEv
   switch (wire["type"]) {
     case "text":
       events.push(...openBlock(state, index, "text"), ...delta(state, index, wire["text"]));
-      state.open.get(index)?.citations.push(...decodeCitations(wire["citations"]));
+      pushAll(state.open.get(index)!.citations, decodeCitations(wire["citations"]));
       return events;
     case "thinking":
     case "redacted_thinking": {

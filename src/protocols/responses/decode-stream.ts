@@ -2,6 +2,7 @@
  * Decodes responses streams into canonical events. Requirements: STREAM, traps T10 to T13, T16, T18, T45. The item's place identifies its
  * blocks (stream-places.ts).
  */
+import { pushAll } from "../../base/push-all.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount } from "../../base/usage.ts";
@@ -171,7 +172,7 @@ function takeItemEnd(state: StreamState, index: string, item: unknown): Canonica
   if (item["type"] === "message") {
     for (const [at, part] of objects(item["content"]).entries()) {
       const kind = part["type"] === "refusal" ? "refusal" : "text";
-      events.push(...takeWholePart(state, blockId(index, at), kind, part));
+      pushAll(events, takeWholePart(state, blockId(index, at), kind, part));
     }
     return events;
   }
@@ -232,8 +233,8 @@ function takeResponse(
   const events = begin(state, id, tokenCount(response["created_at"]));
   if (!isLast) return events;
   state.ended = true;
-  events.push(...missingOutput(state, objects(response["output"]), error === undefined));
-  events.push(...(error ? closeTexts(state) : closeAll(state)));
+  pushAll(events, missingOutput(state, objects(response["output"]), error === undefined));
+  pushAll(events, error ? closeTexts(state) : closeAll(state));
   const { usage } = state.reader;
   if (usage) events.push({ type: "usage", usage });
   if (error) return [...events, ...breakOff(state, error)];
@@ -269,10 +270,10 @@ function missingOutput(
     const type = isCall(item["type"]) ? itemTypeOf.tool_call : String(item["type"]);
     if (streamedTypes.has(type)) continue;
     // Once: the items below end their own blocks.
-    if (!hasClosed) events.push(...closeAll(state));
+    if (!hasClosed) pushAll(events, closeAll(state));
     hasClosed = true;
     const place = streamedTypes.size === 0 ? String(index) : `last_${index}`;
-    events.push(...takeItemEnd(state, place, item));
+    pushAll(events, takeItemEnd(state, place, item));
   }
   return events;
 }
