@@ -92,8 +92,8 @@ const exceeds = <Value extends number | Date>(value: Value | null, bound: Value 
 /** The wire name of the first setting that exceeds its bound; undefined if none does. */
 export function settingBeyondBounds(bounds: KeyBounds, now: BoundSettings): string | undefined {
   const { modelAllowlist: list } = now;
-  const allowed = bounds.modelAllowlist;
-  if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.includes(id)))) {
+  const allowed = bounds.modelAllowlist && new Set(bounds.modelAllowlist);
+  if (allowed !== null && (list.length === 0 || !list.every((id) => allowed.has(id)))) {
     return "model_allowlist";
   }
   const names = Object.keys(noRateLimits) as (keyof RateLimits)[];

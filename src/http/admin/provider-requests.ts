@@ -114,8 +114,7 @@ export function credentialsOf(
     apiKey: keyOf(api_key),
     weight,
   }));
-  const twice = all.find(({ id }, index) => all.findIndex((one) => one.id === id) !== index);
-  if (twice === undefined) return all;
+  if (new Set(all.map(({ id }) => id)).size === all.length) return all;
   throw invalidValue("credentials", "has the same `id` twice: give each its own");
 }
 
