@@ -1,5 +1,4 @@
 /** Collects streams into whole answers, for upstreams that stream when a whole answer was requested (T15). */
-import { pushAll } from "../base/push-all.ts";
 import type { SseEvent } from "../base/sse.ts";
 import { collect } from "./canonical/collect.ts";
 import type { CanonicalResponse } from "./canonical/response.ts";

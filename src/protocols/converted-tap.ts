@@ -1,5 +1,4 @@
 /** The tap of a converted stream. STREAM-03 to STREAM-05. */
-import { pushAll } from "../base/push-all.ts";
 import type { GatewayError } from "../base/errors.ts";
 import type { SseEvent } from "../base/sse.ts";
 import type { Usage } from "../base/usage.ts";

@@ -2,7 +2,6 @@
  * Collects a stream into a whole answer, and splits a whole answer into a stream. For upstreams that answer in the other form than
  * requested (T14, T15).
  */
-import { pushAll } from "../../base/push-all.ts";
 import { GatewayError } from "../../base/errors.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "./events.ts";

@@ -1,5 +1,4 @@
 /** Decodes a generateContent stream into canonical events. STREAM-03; T2, T16, T18, T38. */
-import { pushAll } from "../../base/push-all.ts";
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";

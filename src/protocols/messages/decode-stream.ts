@@ -101,7 +101,7 @@ function blockStart(state: State, index: unknown, wire: WireObject): CanonicalEv
   switch (wire["type"]) {
     case "text":
       events.push(...openBlock(state, index, "text"), ...delta(state, index, wire["text"]));
-      pushAll(state.open.get(index)!.citations, decodeCitations(wire["citations"]));
+      pushAll(state.open.get(index)?.citations ?? [], decodeCitations(wire["citations"]));
       return events;
     case "thinking":
     case "redacted_thinking": {

@@ -2,7 +2,6 @@
  * Encodes canonical events as a messages stream. STREAM-03 to STREAM-05. Canonical blocks may interleave, but blocks of this protocol never
  * overlap. So the block that began first is sent as it arrives, and events of the others wait for their turn (T5, T6).
  */
-import { pushAll } from "../../base/push-all.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
