@@ -207,7 +207,8 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 
 - Lists are \`{data, has_more, next_cursor}\`; \`?cursor=\` takes \`next_cursor\`. Money is decimal strings of USD.
 - In a change \`null\` means no limit, and absent fields stay as they are. Unknown fields are refused.
-- A parameter is refused if it is empty, is there twice, or is a field of the body. To list everything, leave the parameter out.
+- A parameter is refused if it is empty (except the search text \`q\`), is there twice, or is a field of the body. To list everything,
+  leave the parameter out.
 - Objects come with an \`ETag\`. Send it as \`If-Match\`: if the object has changed since, the change fails with 412.
 - Objects that you may not see get the same answer as objects that do not exist.
 - When a change is answered, it is in force on every gateway. \`GET /admin/v1/audit\` has it too: who changed what, the old and the new

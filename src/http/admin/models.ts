@@ -23,10 +23,7 @@ const query = strict({
     }),
   ),
   q: Type.Optional(
-    Type.String({
-      minLength: 1,
-      description: "Text in the id, the name or an alias; case does not matter.",
-    }),
+    Type.String({ description: "Text in the id, the name or an alias; case does not matter." }),
   ),
   ids: Type.Optional(
     Type.String({

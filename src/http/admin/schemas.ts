@@ -172,9 +172,9 @@ export function periodOf(query: {
 /** A filter by a whole text, such as an id. An empty one, as of a variable that is not set, would match nothing and look like an answer. */
 export const filterText = optional(Type.String({ minLength: 1, maxLength: modelNameMax }));
 
-/** A part of what is searched. */
+/** A search text. Unlike an empty filter, an empty one finds everything: a cleared search field sends it. */
 export const searchText = (description: string) =>
-  optional(Type.String({ minLength: 1, maxLength: 100, description }));
+  optional(Type.String({ maxLength: 100, description }));
 
 /** The query parameters of every list. */
 export const pageQuery = {
