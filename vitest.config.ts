@@ -23,10 +23,10 @@ export default defineConfig({
     // Most of what is waited for is there within 60 ms: the time for which a key keeps what it has set aside.
     expect: { poll: { timeout: patienceMs, interval: 15 } },
     pool: "forks",
-    // Three for two cores: tests also wait; four take as long, for the processor is the bound. The files of a worker share its
-    // modules and its PostgreSQL server, which a third of the time went into.
+    // Four for two cores, because tests also wait: with three, a sixth of the processor time was idle, and all took an eighth
+    // longer. The files of a worker share its modules and its PostgreSQL server, which a third of the time went into.
     // In the long form one: what it measures is not to be disturbed.
-    maxWorkers: isLong ? 1 : 3,
+    maxWorkers: isLong ? 1 : 4,
     isolate: false,
     // A worker's heap has a hundred megabytes of modules, and V8 marked all of it for each 64 MB of buffers that tests used. That
     // took a third of the processor time of tests with pictures. With these flags V8 waits until the heap with its buffers has grown
