@@ -27,6 +27,8 @@ const decodedBytesMax = 128 * 2 ** 20;
 const secondsMax = 10;
 /** Milliseconds for reading a picture: a slow read blocks all others. */
 const readMsMax = 30_000;
+/** Milliseconds that a request waits for its copy. */
+const waitMsMax = 60_000;
 const bytesMax = 64 * 2 ** 20;
 const quality = 78;
 const mediaType = "image/webp";
@@ -53,6 +55,8 @@ interface ThumbnailOptions {
   readonly clock: Clock;
   /** Milliseconds that reading a picture may take; 30,000 if absent. */
   readonly readMs?: number | undefined;
+  /** Milliseconds that a request waits for its copy; 60,000 if absent. */
+  readonly waitMs?: number | undefined;
 }
 
 /** Returns the same name in every gateway. It cannot be guessed without the picture's name. */
@@ -78,16 +82,28 @@ export function createThumbnails(options: ThumbnailOptions): Thumbnails {
       const { database, clock } = options;
       const known = await findFile(database, name, new Date(clock.now()));
       if (known !== undefined && known.bytes > 0) return known;
-      return getOrCreate(underWay, name, () => {
-        if (!places.take())
-          throw overloaded("Too many thumbnails are being made now. Retry in a moment.");
+      const made = getOrCreate(underWay, name, () => {
+        if (!places.take()) throw tooMany();
         return inTurn(() => make(options, row, { name, width })).finally(() => {
           underWay.delete(name);
           places.give();
         });
       });
+      return inTime(made, options.waitMs ?? waitMsMax);
     },
   };
+}
+
+const tooMany = () => overloaded("Too many thumbnails are being made now. Retry in a moment.");
+
+/**
+ * Gives up waiting, but not the work: libvips has been seen to hang (lovell/sharp issue 4486), and then its thread, and so its turn, are
+ * lost. @throws GatewayError `overloaded` when the time is over
+ */
+async function inTime<Made>(made: Promise<Made>, waitMs: number): Promise<Made> {
+  const { promise: over, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(tooMany()), waitMs);
+  return Promise.race([made, over]).finally(() => clearTimeout(timer));
 }
 
 interface Wanted {

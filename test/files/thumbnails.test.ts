@@ -238,3 +238,29 @@ it("STORE-02: a bucket that stalls or closes early does not block copies of othe
     expect((await thumbnails.of(rows[0]!, 160)).bytes).toBeGreaterThan(0);
   }
 });
+
+it("a copy that is never finished is waited for no longer than a minute, and others are still made", async () => {
+  const whole = await picture(50, 50);
+  const stuck = await keep(whole);
+  const free = await keep(whole);
+  const { database } = gateway;
+  const thumbnails = createThumbnails({
+    budget: new ByteBudget(2 ** 28),
+    database,
+    files: store,
+    openWhole: ({ name }) =>
+      name === stuck
+        ? new Promise(() => undefined)
+        : Promise.resolve({ stream: Readable.from([whole]), bytes: whole.length }),
+    clock,
+    waitMs: 2_000,
+  });
+  const rowOf = async (name: string) => (await findFile(database, name, new Date(clock.now())))!;
+  const row = await rowOf(stuck);
+  const waiting = [thumbnails.of(row, 160), thumbnails.of(row, 160)];
+  expect((await thumbnails.of(await rowOf(free), 160)).bytes).toBeGreaterThan(0);
+  expect(await Promise.allSettled(waiting)).toMatchObject([
+    { status: "rejected", reason: { code: "overloaded", retryAfterSeconds: expect.any(Number) } },
+    { status: "rejected", reason: { code: "overloaded" } },
+  ]);
+});
