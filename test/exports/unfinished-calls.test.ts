@@ -6,6 +6,7 @@ import { idTime, newId } from "../../src/base/ids.ts";
 import { exportOnRequest, exportNext, openExportPlace } from "../../src/exports/index.ts";
 import type { FileStore } from "../../src/files/index.ts";
 import { readsOf, reportGateway, type Database } from "../../src/storage/index.ts";
+import { tamper } from "../ledger/support.ts";
 import { tollgateHere } from "../support/command.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { seedCalls, seedId } from "../support/seed/calls.ts";
@@ -77,6 +78,25 @@ describeDatabase("calls that outlast their day", (open) => {
     expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 2 });
     expect(await idsIn(`requests-${day}.jsonl.gz`)).toContain(long);
     expect(await byHand()).toMatchObject({ rows: 2 });
+  });
+
+  it("delay the export for a minute after their end: a task is over before its row is in the log", async () => {
+    const task = newId("task", beganMs);
+    await database.query(
+      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+       values ($1, $2, 'charge', 1, 1, 0, now())`,
+      [seedId.workspace(1), task],
+    );
+    expect(await exportNext(database, place, "requests")).toBeUndefined();
+    await expect(byHand()).rejects.toThrow(/its file would lack them/);
+    await written(task);
+    await tamper(
+      database,
+      "update ledger_entries set created_at = now() - interval '61 seconds' where reference = $1",
+      [task],
+    );
+    expect(await exportNext(database, place, "requests")).toMatchObject({ rows: 2 });
+    expect(await idsIn(`requests-${day}.jsonl.gz`)).toContain(task);
   });
 
   it("do not delay the day if they began on the next day, or if their gateway was silent for an hour", async () => {
