@@ -37,7 +37,7 @@ const ledgerSql = `
   select extract(epoch from coalesce(
       (select (max(day) + 1)::timestamp at time zone 'UTC' from exported_days where what = 'ledger'),
       (select min(x.created_at) from ledger_accounts a cross join lateral (
-        select e.created_at from ledger_entries e where e.workspace_id = a.workspace_id order by e.entry limit 1) x)))::float8 * 1000 as first,
+        select e.created_at from ledger_entries e where e.workspace_id = a.workspace_id and e.entry > 0 order by e.entry limit 1) x)))::float8 * 1000 as first,
     extract(epoch from now() - interval '10 minutes')::float8 * 1000 as closed`;
 
 /** Times in ms since 1970: `first` is the start of the data that no file has; the data before `closed` is complete. */
