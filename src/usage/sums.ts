@@ -186,11 +186,11 @@ const status = "coalesce(g.status, h.status)";
 const logKey = "coalesce(g.log_key, h.key_id)";
 
 /**
- * The caller's tags of a call as one object of texts; the end user by the name end_user. Tags that jsonb cannot hold count as none, because
- * they must not stop the sums; no gateway writes such tags.
+ * The caller's tags of a call as one object of texts. The name end_user stands for the end user, and never for a tag of that name. Tags
+ * that jsonb cannot hold count as none, because they must not stop the sums; no gateway writes such tags.
  */
 const said = `case when g.tags is not null or g.end_user is not null then
-    coalesce(case when g.tags !~* '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|d[89a-f])' then g.tags::jsonb end, '{}')
+    (coalesce(case when g.tags !~* '(^|[^\\\\])(\\\\\\\\)*\\\\u(0000|d[89a-f])' then g.tags::jsonb end, '{}') - 'end_user')
       || case when g.end_user is null then '{}' else jsonb_build_object('end_user', g.end_user) end end`;
 
 /**

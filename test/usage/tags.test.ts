@@ -171,6 +171,19 @@ it("beyond a thousand values a day, further values are summed as `other`", async
   expect(await differences()).toEqual([]);
 });
 
+it("a tag that is named end_user is not the end user, as in the log", async () => {
+  await call({ "x-gw-metadata": '{"end_user":"only a tag"}' });
+  for (const round of ["before", "after"]) {
+    const rows = await rowsOf("group_by=tag:end_user");
+    expect({ round, rows }).not.toHaveProperty(["rows", "only a tag"]);
+    expect({ round, found: await rowsOf("tag=end_user:only%20a%20tag") }).toEqual({
+      round,
+      found: {},
+    });
+    await fold();
+  }
+});
+
 it("a tag that is not listed, and a filter that the sums of days lack, are refused", async () => {
   for (const asked of ["group_by=tag:secret", "tag=secret:x"]) {
     const { status, body } = await read(asked);
