@@ -9,8 +9,10 @@ import type { Queryable } from "../storage/index.ts";
 /** Returns a condition on a column of ids. */
 export type LogIds = (column: string) => string;
 
-/** The longest time from a call's id to its charge: the longest tasks, and settlements days later. */
+/** The longest time from a call's id to its charge. */
 export const callMsMax = 4 * dayMs;
+/** The same for a task: it may be collected long after its deadline, if no gateway ran. Its hold outlives that by a month. */
+export const taskMsMax = 40 * dayMs;
 
 /** Ids made from `low` on: an expression for the time part of an id. */
 export const idsFrom =
@@ -18,12 +20,19 @@ export const idsFrom =
   (column) =>
     `(${column} >= 'req_' || ${low}::text and ${column} < 'task_' or ${column} >= 'task_' || ${low}::text)`;
 
-/** Ids made from `low` up to `high`, expressions as in {@link idsFrom}. */
+interface IdSpan {
+  readonly low: string;
+  /** The low end for ids of tasks. */
+  readonly taskLow: string;
+  readonly high: string;
+}
+
+/** Ids made from the low ends up to `high`, expressions as in {@link idsFrom}. */
 export const idsWithin =
-  (low: string, high: string): LogIds =>
+  ({ low, taskLow, high }: IdSpan): LogIds =>
   (column) =>
     `(${column} >= 'req_' || ${low}::text and ${column} < 'req_' || ${high}::text
-      or ${column} >= 'task_' || ${low}::text and ${column} < 'task_' || ${high}::text)`;
+      or ${column} >= 'task_' || ${taskLow}::text and ${column} < 'task_' || ${high}::text)`;
 
 /** The most calls that are read to find the oldest; with more, its age is unknown. Calls that end meanwhile are allowed a day. */
 const waitingMax = 100_000;

@@ -1,6 +1,8 @@
 /** Divides a period for reading: whole days and hours from the sums, the rest at its ends from ledger and log. */
 
 import { dayMs, hourMs } from "../base/durations.ts";
+import { callMsMax } from "./log-bounds.ts";
+
 /** From one time up to another, which is not included. */
 export interface Span {
   readonly from: Date;
@@ -30,7 +32,10 @@ export interface Dividing {
   readonly wholeSince?: Date | undefined;
   /** The starts of days, which may be within an hour. */
   readonly starts?: readonly Date[] | undefined;
-  /** Earlier hours are not divided. */
+  /**
+   * Earlier hours are not divided. The log may lack calls of the first hours after it, which began before the log was deleted up to there:
+   * nothing is subtracted from the sums of those, because they know more.
+   */
   readonly splitSince?: Date | undefined;
 }
 
@@ -63,11 +68,13 @@ const cut = <Part extends Span>(part: Part, starts: readonly Date[]): Part[] => 
 
 function divideByHour(
   { from, to }: Span,
-  { byDay, wholeSince }: Dividing,
+  { byDay, wholeSince, splitSince }: Dividing,
 ): Omit<Segments, "edges"> {
   const [start, end] = [from.getTime(), to.getTime()];
   const [startHour, endHour] = [down(start, hourMs), down(end, hourMs)];
-  const lacks = (hour: number): boolean => wholeSince !== undefined && hour < wholeSince.getTime();
+  const wholeMs = wholeSince?.getTime() ?? -Infinity;
+  const loggedMs = splitSince === undefined ? -Infinity : splitSince.getTime() + callMsMax;
+  const lacks = (hour: number): boolean => hour < Math.max(wholeMs, loggedMs);
   if (startHour === endHour && lacks(startHour))
     return {
       whole: span(startHour, startHour),

@@ -5,7 +5,7 @@
 import { dayMs, hourMs } from "../base/durations.ts";
 import { idTime } from "../base/ids.ts";
 import { callsSql, chargeColumns, firstChargeOf } from "./calls.ts";
-import { callMsMax, idsFrom, idsWithin } from "./log-bounds.ts";
+import { callMsMax, idsFrom, idsWithin, taskMsMax, type LogIds } from "./log-bounds.ts";
 import type { UsageQuery } from "./usage-query.ts";
 import type { Segments, Span } from "./segments.ts";
 import { otherCountNames } from "./sums.ts";
@@ -59,11 +59,17 @@ function freeCalls({ of, low, high, when }: FreeCalls): string {
       where ${firstChargeOf("n.workspace_id", "n.id")} is null)`;
 }
 
+/** The ids of the calls that may have been charged in this time. */
+function chargedIds(query: UsageQuery, { from, to }: Span): LogIds {
+  const low = query.bind(idTime(from.getTime() - callMsMax));
+  const taskLow = query.bind(idTime(from.getTime() - taskMsMax));
+  return idsWithin({ low, taskLow, high: query.bind(idTime(to.getTime() + clockSlackMs)) });
+}
+
 /** The table of a part of an hour, from the ledger and the log themselves. */
 export function hourPart(query: UsageQuery, name: string, span: Span): string {
   const low = query.bind(idTime(span.from.getTime() - clockSlackMs));
   const high = query.bind(idTime(span.to.getTime() + clockSlackMs));
-  const first = query.bind(idTime(span.from.getTime() - callMsMax));
   return callsSql({
     name,
     charges: `(select ${chargeColumns} from ledger_entries e
@@ -74,7 +80,7 @@ export function hourPart(query: UsageQuery, name: string, span: Span): string {
       high: `${high}::text`,
       when: query.within("r.created_at", span),
     }),
-    log: idsWithin(first, high),
+    log: chargedIds(query, span),
     tagged: query.tagged,
   });
 }
@@ -102,8 +108,7 @@ export function edges(query: UsageQuery, spans: readonly Span[]): string {
   const low = idTimes((span) => span.from.getTime() - clockSlackMs);
   const high = idTimes((span) => span.to.getTime() + clockSlackMs);
   const ends = spans.map((span) => span.to.getTime());
-  const first = query.bind(idTime(Math.min(...ends) - hourMs - callMsMax));
-  const last = query.bind(idTime(Math.max(...ends) + clockSlackMs));
+  const all = { from: new Date(Math.min(...ends) - hourMs), to: new Date(Math.max(...ends)) };
   return `
     edges_at as materialized (select * from unnest(${from}, ${to}, ${low}, ${high}) as x("from", "to", low, high)),
     ${callsSql({
@@ -119,7 +124,7 @@ export function edges(query: UsageQuery, spans: readonly Span[]): string {
         high: "w.high",
         when: "r.created_at >= w.from and r.created_at < w.to",
       }),
-      log: idsWithin(first, last),
+      log: chargedIds(query, all),
       tagged: query.tagged,
     })}`;
 }
