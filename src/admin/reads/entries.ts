@@ -74,6 +74,20 @@ function pieceSql(
   return `select ${entryColumns} from ledger_entries where ${where.join(" and ")} order by entry desc limit ${scannedRowsMax}`;
 }
 
+/** The same page with a cursor: its statements look at the same entries, whatever is charged in between. */
+async function fromNewest(
+  database: Queryable,
+  workspaceId: string,
+  page: EntriesPage,
+): Promise<EntriesPage> {
+  if (page.cursor !== undefined) return page;
+  const [newest] = await database.query<{ next: bigint | null }>(
+    "select max(entry) + 1 as next from ledger_entries where workspace_id = $1 and entry > 0",
+    [workspaceId],
+  );
+  return { ...page, cursor: String(newest?.next ?? 0) };
+}
+
 /**
  * Returns a page of a workspace's entries, newest first. With rare filters, a page may have fewer than `limit` entries and still a
  * cursor, from which the search continues. @throws GatewayError `invalid_value` (cursor)
@@ -81,22 +95,25 @@ function pieceSql(
 export async function readEntries(
   database: Queryable,
   workspaceId: string,
-  page: EntriesPage,
+  { kind, keyId, memberId, ...asked }: EntriesPage,
 ): Promise<EntryPage> {
+  const filters = Object.entries({ kind, key_id: keyId, member_id: memberId }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const isFiltered = filters.length > 0;
+  const page = isFiltered ? await fromNewest(database, workspaceId, asked) : asked;
   const params: unknown[] = [];
   const bind = (value: unknown): string => `$${params.push(value)}`;
   const piece = pieceSql(workspaceId, page, bind);
   const looked = [...params];
-  const where = Object.entries({ kind: page.kind, key_id: page.keyId, member_id: page.memberId })
-    .filter(([, value]) => value !== undefined)
-    .map(([column, value]) => `x.${column} = ${bind(value)}`);
+  const where = filters.map(([column, value]) => `x.${column} = ${bind(value)}`);
   const rows = await database.query<EntryRow>(
     `select x.* from (${piece}) x where ${["true", ...where].join(" and ")} order by x.entry desc limit ${bind(page.limit + 1)}`,
     params,
   );
   const entries = rows.slice(0, page.limit).map(toEntry);
   if (rows.length > page.limit) return { entries, nextCursor: String(rows[page.limit - 1]!.entry) };
-  if (where.length === 0) return { entries, nextCursor: null };
+  if (!isFiltered) return { entries, nextCursor: null };
   const [end] = await database.query<{ n: bigint; last: bigint | null }>(
     `select count(*) as n, min(x.entry) as last from (${piece}) x`,
     looked,
