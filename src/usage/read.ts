@@ -181,7 +181,7 @@ const topJoin = (from: string, top: string): string => `left join (
   select y.of from ${from} y where y.of <> ''
   group by y.of order by sum(y.cost_nano) desc, sum(y.requests) desc, y.of limit ${top}::integer offset 0) r on r.of = p.of`;
 
-/** The longest time from a row's id to the start of its call, or to its charge. */
+/** The longest time from a row's id to the start of its call. Most calls are charged within it; segments.ts allows for the others. */
 const startSlackMs = 2 * hourMs;
 
 /**
