@@ -26,10 +26,9 @@ export interface KeyFilter extends PageRequest {
 const spentIn = {
   total: "coalesce(s.total_nano, 0)",
   monthly:
-    "case when s.last_day >= date_trunc('month', $11::date::timestamp)::date then s.month_nano else 0 end",
-  weekly:
-    "case when s.last_day >= date_trunc('week', $11::date::timestamp)::date then s.week_nano else 0 end",
-  daily: "case when s.last_day >= $11::date then s.day_nano else 0 end",
+    "ledger_since(date_trunc('month', $11::date::timestamp)::date, s.last_day, s.month_nano)",
+  weekly: "ledger_since(date_trunc('week', $11::date::timestamp)::date, s.last_day, s.week_nano)",
+  daily: "ledger_since($11::date, s.last_day, s.day_nano)",
 };
 
 /** The used share of a cap: 1 is reached; null without a cap. */

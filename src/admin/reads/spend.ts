@@ -30,9 +30,9 @@ export async function readSpends(
   if (places.length === 0) return [];
   const rows = await database.query<SpendRow>(
     `select c.total_nano as total,
-       case when c.last_day >= date_trunc('month', d.today)::date then c.month_nano else 0 end as monthly,
-       case when c.last_day >= date_trunc('week', d.today)::date then c.week_nano else 0 end as weekly,
-       case when c.last_day >= d.today::date then c.day_nano else 0 end as daily,
+       ledger_since(date_trunc('month', d.today)::date, c.last_day, c.month_nano) as monthly,
+       ledger_since(date_trunc('week', d.today)::date, c.last_day, c.week_nano) as weekly,
+       ledger_since(d.today::date, c.last_day, c.day_nano) as daily,
        d.at
      from (select x.at, x.at at time zone 'utc' as today from (select ledger_now() as at) x) d
      cross join unnest($2::text[], $3::text[]) with ordinality p (workspace_id, scope_id, place)

@@ -68,23 +68,22 @@ const cappedSql = `
 /** Inserts a row for each cap, period and threshold that is reached, or was refused at 100 %, and has no row yet. */
 const addedSql = `
   insert into spend_alerts (workspace_id, scope, scope_id, cap_window, period_start, cap_nano, threshold, spent_nano, created_at)
-  select c.workspace_id, c.scope, c.scope_id, n.cap_window, n.period_start, x.cap, t.threshold, x.spent, $4
+  select c.workspace_id, c.scope, c.scope_id, x.cap_window, x.period_start, x.cap, t.threshold, x.spent, $4
   from capped c
   left join ledger_counters s on s.workspace_id = c.workspace_id and s.scope = c.scope and s.scope_id = c.scope_id
-  cross join lateral unnest(c.caps, array[coalesce(s.total_nano, 0),
-    case when s.last_day >= date_trunc('month', $3::date::timestamp)::date then s.month_nano else 0 end,
-    case when s.last_day >= date_trunc('week', $3::date::timestamp)::date then s.week_nano else 0 end,
-    case when s.last_day >= $3::date then s.day_nano else 0 end]) with ordinality as x (cap, spent, place)
-  cross join lateral (select (array['total', 'monthly', 'weekly', 'daily'])[x.place] as cap_window,
-    (array[date '0001-01-01', date_trunc('month', $3::date::timestamp)::date,
-      date_trunc('week', $3::date::timestamp)::date, $3::date])[x.place] as period_start) n
+  cross join lateral (select date '0001-01-01' as total, date_trunc('month', $3::date::timestamp)::date as month,
+    date_trunc('week', $3::date::timestamp)::date as week, $3::date as day) d
+  cross join lateral (values ('total', d.total, c.caps[1], coalesce(s.total_nano, 0)),
+    ('monthly', d.month, c.caps[2], ledger_since(d.month, s.last_day, s.month_nano)),
+    ('weekly', d.week, c.caps[3], ledger_since(d.week, s.last_day, s.week_nano)),
+    ('daily', d.day, c.caps[4], ledger_since(d.day, s.last_day, s.day_nano))) x (cap_window, period_start, cap, spent)
   join workspaces w on w.id = c.workspace_id
   cross join unnest(w.alert_thresholds) as t (threshold)
   where x.cap > 0 and (x.spent::numeric * 100 >= x.cap::numeric * t.threshold
-    or t.threshold = 100 and c.hard and (c.workspace_id, c.scope, c.scope_id, n.cap_window) in (
+    or t.threshold = 100 and c.hard and (c.workspace_id, c.scope, c.scope_id, x.cap_window) in (
       select r.workspace_id, r.scope, r.scope_id, r.cap_window from refused r))
     and not exists (select from spend_alerts a where a.workspace_id = c.workspace_id and a.scope = c.scope and a.scope_id = c.scope_id
-      and a.cap_window = n.cap_window and a.period_start = n.period_start and a.cap_nano = x.cap and a.threshold = t.threshold)
+      and a.cap_window = x.cap_window and a.period_start = x.period_start and a.cap_nano = x.cap and a.threshold = t.threshold)
   order by 1, 2, 3, 4, 7 limit ${alertsMax}
   on conflict do nothing
   returning workspace_id, scope, scope_id, cap_window, cap_nano, threshold, spent_nano`;
