@@ -36,10 +36,8 @@ export function readUsage(value: unknown): Usage | undefined {
   );
   const completion = reportedOrRest(value["completion_tokens"], total, prompt);
   if (prompt === undefined || completion === undefined) return undefined;
-  const parts = withHiddenReasoning(
-    readParts(value),
-    total === undefined ? 0 : total - prompt - completion,
-  );
+  const rest = total === undefined ? 0 : total - prompt - completion;
+  const parts = withHiddenReasoning(readParts(value), prompt, rest);
   const whole = completeFromTotal({ input: prompt, output: completion, total, ...parts });
   const cacheReadTokens = Math.min(parts.cacheRead, whole.input);
   const usage: Usage = {
@@ -74,13 +72,16 @@ interface Parts {
 }
 
 /**
- * If the total exceeds both sides and no details are given, the rest is reasoning: Google's endpoint of this protocol reports thinking only
- * in the total.
+ * If the total exceeds both sides and no details explain the rest, it is reasoning: Google's endpoint of this protocol reports thinking only
+ * in the total, also beside cache reads, which are part of the prompt there. Other vendors leave what the cache read or wrote out of the
+ * prompt: such a rest is no reasoning.
  */
-function withHiddenReasoning(parts: Parts, rest: number): Parts {
+function withHiddenReasoning(parts: Parts, prompt: number, rest: number): Parts {
   const { cacheRead, cacheWrite, reasoning } = parts;
-  const isUntold = cacheRead + cacheWrite + reasoning === 0;
-  return rest > 0 && isUntold ? { ...parts, reasoning: rest } : parts;
+  const cached = cacheRead + cacheWrite;
+  const isExplained =
+    reasoning > 0 || cached > prompt || [cacheRead, cacheWrite, cached].includes(rest);
+  return rest > 0 && !isExplained ? { ...parts, reasoning: rest } : parts;
 }
 
 function readParts(usage: WireObject): Parts {

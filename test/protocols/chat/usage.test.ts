@@ -29,6 +29,11 @@ describe("the usage of chat upstreams", () => {
     ["cache reads above the prompt", usageOf(10, 5, 15, 90), [100, 90, 5, 0]],
     ["a total that explains nothing", usageOf(10, 5, 99, 3, 2), [10, 3, 5, 2]],
     ["Google: reasoning in the total alone", usageOf(20, 198, 623), [20, 0, 603, 405]],
+    [
+      "Google: reasoning in the total alone, beside cache reads within the prompt",
+      usageOf(1469, 744, 2496, 1024),
+      [1469, 1024, 1027, 283],
+    ],
     ["T61: an explicit 0 is a count", usageOf(0, 0, 0), [0, 0, 0, 0]],
     [
       "T51: reasoning above the completion is bounded by it",
