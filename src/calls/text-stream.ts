@@ -114,9 +114,14 @@ class Relay implements Stoppable {
   fail(error: ExchangeError): void {
     // A complete answer stays complete, however the connection ended.
     if (this.#options.tap.seen.ended) this.#finish({ kind: "complete" });
-    else if (error.failure === "aborted" && this.#firstFrameSeen)
-      this.#finish({ kind: "client_gone" });
+    else if (error.failure === "aborted" && this.#hasArrived) this.#finish({ kind: "client_gone" });
     else this.#cut(error);
+  }
+
+  /** True if the client got frames, or left while output waited: a protocol may send a tool call only when it is complete (T62). */
+  get #hasArrived(): boolean {
+    const { reply, tap } = this.#options;
+    return this.#firstFrameSeen || (reply.gone && tap.seen.characters > 0);
   }
 
   /** The frames to forward for the events of one read: all are sent in one write. */

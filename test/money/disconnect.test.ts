@@ -3,6 +3,7 @@
  * charges the used amount once, and leaves no hold.
  */
 import { connect, type Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { countTokens } from "gpt-tokenizer";
 import { afterEach, expect, it } from "vitest";
 import { estimateInputTokens } from "../../src/catalog/index.ts";
@@ -204,6 +205,30 @@ describeGateways("clients that leave", { config }, (bench) => {
       usage_source: "estimated",
       cost_nano: nano(700, output) + 5_000n * 300n,
     });
+  });
+
+  it("BILL-21 T62: pay for a call that was on its way, although their protocol sends calls only when they are complete", async () => {
+    const code = "the quick brown fox jumps over the lazy dog ".repeat(20);
+    const piece = (call: object) =>
+      `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...call }] } }] })}\n\n`;
+    const { promise: isOut, resolve } = Promise.withResolvers<void>();
+    bench().up.answer((_request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(piece({ id: "call_1", type: "function", function: { name: "run" } }));
+      response.write(piece({ function: { arguments: `{"code":"${code}` } }), () => resolve());
+    });
+    const call = await start(bench(), "/v1beta/models/acme/talk:streamGenerateContent?alt=sse", {
+      contents: [{ role: "user", parts: [{ text: "Run it" }] }],
+      tools: [{ functionDeclarations: [{ name: "run" }] }],
+    });
+    await isOut;
+    // The gateway runs in this process, and reads it in the next turn.
+    for (let turn = 0; turn < 20; turn += 1) await setImmediate();
+    call.leave();
+    await expectAborted(call.upstream);
+    const row = await call.row();
+    await expectCharged(bench(), row, { usage_source: "estimated" });
+    expect(row.cost_nano).toBeGreaterThan(nano(0, countTokens(code)));
   });
 
   it("T62: pay for the reported usage if they leave during the last frames", async () => {
