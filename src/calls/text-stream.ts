@@ -204,9 +204,9 @@ class Relay implements Stoppable {
     this.#options.exchange.abort();
   }
 
-  /** An incomplete event stalls, and other calls need its room. */
+  /** An incomplete event stalls, perhaps because its client does not read, and other calls need its room. */
   #giveUp(): void {
-    this.#breakOff(new BadAnswerError("an event of its stream does not come to its end"));
+    this.#cut(new BadAnswerError("an event of its stream does not come to its end"));
     this.#options.exchange.abort();
   }
 

@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "
 afterEach(() => void vi.useRealTimers());
 
 /** A stream with one frame sent, which its client did not read at once. */
-function held() {
+function held(budget = new ByteBudget(1)) {
   let consumer!: Consumer;
   let drain!: () => void;
   const stops: { stream: Stoppable | undefined; isSlowed: boolean } = {
@@ -40,7 +40,7 @@ function held() {
     exchange,
     tap,
     reply: reply as unknown as Reply,
-    lease: new ByteBudget(1).lease(),
+    lease: budget.lease(),
     onFirstFrame: () => undefined,
     stops,
   };
@@ -101,6 +101,22 @@ it.each([
 );
 
 it("BILL-22: several short waits do not add up to a long one", async () => {
+it.each([
+  { when: "is held back", isRead: false, kind: "ended_here" },
+  { when: "is read", isRead: true, kind: "broken" },
+])(
+  "BILL-21, BILL-22: an event that stalls while its stream $when gives way with the right cause",
+  async ({ isRead, kind }) => {
+    const budget = new ByteBudget(65_536);
+    const { ended, drain, consumer } = held(budget);
+    if (isRead) drain();
+    consumer().data(Buffer.from(`data: ${"x".repeat(20_000)}`));
+    vi.advanceTimersByTime(10_001);
+    budget.lease().take(60_000);
+    expect(await kindOf(ended)).toBe(kind);
+  },
+);
+
   const { ended, drain, send, consumer } = held();
   for (let wait = 0; wait < 3; wait += 1) {
     vi.advanceTimersByTime(6_000);
