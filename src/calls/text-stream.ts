@@ -176,10 +176,15 @@ class Relay implements Stoppable {
     if (this.#closeTimer !== undefined && !isWriting) return;
     this.#written = characters;
     clearTimeout(this.#closeTimer);
-    this.#closeTimer = setTimeout(() => {
-      this.#finish({ kind: "complete" });
-      this.#options.exchange.abort();
+    const timer = setTimeout(() => {
+      // After a long turn of the event loop, read what has arrived before the wait is over.
+      setImmediate(() => {
+        if (this.#closeTimer !== timer) return;
+        this.#finish({ kind: "complete" });
+        this.#options.exchange.abort();
+      });
     }, lingerMs);
+    this.#closeTimer = timer;
   }
 
   #hold(): void {
@@ -238,7 +243,7 @@ class Relay implements Stoppable {
 
   #settle(): void {
     this.#settled = true;
-    clearTimeout(this.#closeTimer);
+    this.#cancelCloseTimer();
     this.#pendingBytes.release();
     this.#options.stops.stream = undefined;
     this.#options.stops.isSlowed = this.#backpressure.isSlowing;
