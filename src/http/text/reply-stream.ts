@@ -10,16 +10,40 @@ import { joinedMax, type ResponseSink } from "../exchange.ts";
 interface Framing {
   readonly contentType: string;
   frame(event: SseEvent): string;
-  readonly keepAlive: string;
+  keepAlive(): string;
   end(): string;
 }
 
 const sseFraming: Framing = {
   contentType: "text/event-stream; charset=utf-8",
   frame: formatSse,
-  keepAlive: sseKeepAlive,
+  keepAlive: () => sseKeepAlive,
   end: () => "",
 };
+
+const dataStart = "data: ";
+
+/**
+ * Events for Google's SDKs. Those for Python and Go, and older ones for JavaScript, fail at a comment. All skip white space before the JSON
+ * of an event. So the next event is begun early to keep an idle connection open.
+ */
+function earlyEventFraming(): Framing {
+  let isBegun = false;
+  return {
+    ...sseFraming,
+    frame(event) {
+      if (!isBegun) return formatSse(event);
+      isBegun = false;
+      return formatSse({ data: event.data }).slice(dataStart.length);
+    },
+    keepAlive() {
+      if (isBegun) return " ";
+      isBegun = true;
+      return dataStart;
+    },
+    end: () => (isBegun ? "{}\n\n" : ""),
+  };
+}
 
 /** One JSON array with one element per frame. White space between elements keeps an idle connection open. */
 function arrayFraming(): Framing {
@@ -32,7 +56,7 @@ function arrayFraming(): Framing {
   return {
     contentType: "application/json; charset=utf-8",
     frame: (event) => open() + event.data,
-    keepAlive: "\n",
+    keepAlive: () => "\n",
     end: () => (opened ? "]" : "[]"),
   };
 }
@@ -41,6 +65,8 @@ interface ReplyOptions {
   /** Headers of every answer, such as the request id. */
   readonly headers: Readonly<Record<string, string>>;
   readonly jsonArray: boolean;
+  /** True for the events of generateContent. */
+  readonly isGoogle?: boolean;
 }
 
 /** Creates the reply of one request. `raw` is the response, with nothing sent yet. */
@@ -58,10 +84,11 @@ class HttpTextReply implements Reply {
   ended = false;
   gone = false;
 
-  constructor(raw: ResponseSink, { headers, jsonArray }: ReplyOptions) {
+  constructor(raw: ResponseSink, { headers, jsonArray, isGoogle }: ReplyOptions) {
     this.#raw = raw;
     this.#headers = headers;
-    this.#framing = jsonArray ? arrayFraming() : sseFraming;
+    const events = isGoogle === true ? earlyEventFraming() : sseFraming;
+    this.#framing = jsonArray ? arrayFraming() : events;
     // If the client left while its key was checked, `close` has fired already.
     this.gone = raw.destroyed;
     raw.on("close", () => {
@@ -99,7 +126,7 @@ class HttpTextReply implements Reply {
   }
 
   keepAlive(): void {
-    this.#send(this.#framing.keepAlive);
+    this.#send(this.#framing.keepAlive());
   }
 
   end(frames: readonly SseEvent[]): void {

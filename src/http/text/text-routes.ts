@@ -129,6 +129,7 @@ function call(services: HttpServices, parsed: ParsedRequest, address: Address): 
   const { raw: _raw, match: _match, response, record, ...about } = parsed;
   const { model, stream, jsonArray } = address;
   const headers = requestIdHeaders(parsed.protocol, parsed.id);
+  const isGoogle = parsed.protocol === "generate_content";
   return runTextCall(
     services.text,
     {
@@ -142,7 +143,7 @@ function call(services: HttpServices, parsed: ParsedRequest, address: Address): 
       span: record?.span,
       tags: tagsOf(parsed.protocol, parsed.body.value, tagHeaders(parsed)),
     },
-    createTextReply(response, { headers, jsonArray }),
+    createTextReply(response, { headers, jsonArray, isGoogle }),
   );
 }
 
