@@ -16,7 +16,7 @@ export interface Reply {
   readonly ended: boolean;
   /** Sends frames, each in one write. Returns false when the client reads too slowly: wait for `onDrain`. */
   write(frames: readonly SseEvent[]): boolean;
-  /** Sends a frame that every client skips, to keep an idle connection open (T88). */
+  /** Sends a frame that every client skips if nothing was sent since the last call, to keep an idle connection open (T88). */
   keepAlive(): void;
   /** Sends the last frames and ends the stream. */
   end(frames: readonly SseEvent[]): void;

@@ -155,13 +155,13 @@ const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>
     tags: call.tags,
   });
 
-/** Sends keep-alives until the first frame, so that no proxy cuts a call that takes long to begin (T88). */
+/** Sends keep-alives while the stream is silent, so that no proxy cuts a model that thinks before its answer or within it (T88). */
 async function answerKeptAlive(
   context: CallContext,
   candidates: readonly Candidate[],
 ): Promise<Answered> {
   const timer = setInterval(() => {
-    if (context.record.firstTokenMs === null && !context.reply.gone) context.reply.keepAlive();
+    if (!context.reply.gone) context.reply.keepAlive();
   }, context.services.keepAliveMs);
   try {
     return await textFailover.answer(context, candidates);

@@ -99,6 +99,24 @@ describe("a call whose upstream is silent", () => {
     }
   });
 
+  it("T88: gets keep-alives between two frames too, as while a model thinks after the start of its answer", async () => {
+    for (const [, protocol] of eachProtocol) {
+      const { over } = newSilence();
+      world.answer(async (_request, upstream) => {
+        upstream.writeHead(200, { "content-type": "text/event-stream" });
+        upstream.write(protocol.frames[0]);
+        await over;
+        upstream.end(protocol.frames.slice(1).join(""));
+      });
+      const answer = await world.call(protocol, { stream: true });
+      const text = await readToEnd(answer, /\}\n\n((: keep-alive\n\n){2}|data: {2})/);
+      expect(text).toMatch(new RegExp(`\\}\n\n${keptAlive(protocol)}`));
+      const events = await readEvents(new Response(text));
+      expect(protocol.textOfFrames(events)).toBe(answerText);
+      expect(protocol.endsNormally(events)).toBe(true);
+    }
+  });
+
   it("T88: the array form stays one valid JSON array", async () => {
     world.answer(afterSilence(stream(generateContent.frames)));
     const answer = await world.gateway.post(arrayPath, generateContent.body("", true));

@@ -81,6 +81,8 @@ class HttpTextReply implements Reply {
   #streamHeaders: Readonly<Record<string, string>> = {};
   #goneHandlers: (() => void)[] = [];
   #drainHandler: (() => void) | undefined;
+  /** True if frames were sent since the last keep-alive was due. */
+  #hasSent = false;
   ended = false;
   gone = false;
 
@@ -122,11 +124,13 @@ class HttpTextReply implements Reply {
   }
 
   write(frames: readonly SseEvent[]): boolean {
+    this.#hasSent = true;
     return this.#send(this.#text(frames));
   }
 
   keepAlive(): void {
-    this.#send(this.#framing.keepAlive());
+    if (!this.#hasSent) this.#send(this.#framing.keepAlive());
+    this.#hasSent = false;
   }
 
   end(frames: readonly SseEvent[]): void {
