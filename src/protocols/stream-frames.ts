@@ -41,7 +41,8 @@ export class StreamFrames {
   /** Returns the parsed frame, valid until the next read, or the reason why there is none. */
   read(event: SseEvent): WireObject | keyof typeof unread {
     const text = event.data.trim();
-    if (text === "") return "nothing";
+    // Google's endpoint for partner models, and gateways before other vendors, send keep-alive comments as data.
+    if (text === "" || text.startsWith(":")) return "nothing";
     if (text === endMarker.data) return "marker";
     return this.#reader.read(text) ?? "broken";
   }

@@ -178,7 +178,7 @@ describe("T17: a stream whose bytes are cut into chunks", () => {
   );
 
   it.each(eachProtocol)(
-    "T17: has the same events with several frames in a chunk, other line ends or comments (%s)",
+    "T17: has the same events with several frames in a chunk, other line ends, comments, or comments sent as data (%s)",
     async (_name, protocol) => {
       const expected = await eventsOf(protocol);
       const text = protocol.frames.join("");
@@ -187,6 +187,7 @@ describe("T17: a stream whose bytes are cut into chunks", () => {
         text.replaceAll("\n", "\r\n"),
         text.replaceAll("\n", "\r"),
         `: hello\n\n${text.replaceAll("data: ", "data:")}: bye\n\n`,
+        `data: : keepalive\n\n${text.replaceAll("\n\n", "\n\ndata: : keepalive\n\n")}`,
         text.trimEnd(),
       ]) {
         world.answer(sse(variant));
