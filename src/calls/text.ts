@@ -8,7 +8,7 @@ import type { Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
-import { askHooks, notifyAfterHooks } from "./hooks.ts";
+import { askHooks, isNotified, notifyAfterHooks } from "./hooks.ts";
 import { keeperOf, type Keeper } from "./keep.ts";
 import { releaseRequest, discardDerived } from "./release-request.ts";
 import { writeAhead } from "./outgoing.ts";
@@ -54,7 +54,8 @@ export async function runTextCall(
     traceCall(record);
     services.finished(record);
     run.cached?.keep(record);
-    if (services.hooks !== undefined)
+    // Asked first: reading the body may parse it again.
+    if (services.hooks !== undefined && isNotified(services.hooks, run.call))
       notifyAfterHooks(services.hooks, { ...run.call, body: run.call.body.kept }, record);
   }
 }
