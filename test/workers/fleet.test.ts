@@ -101,6 +101,17 @@ it("BILL-01: a replaced worker that still has calls learns when the whole gatewa
   expect(messages).toEqual([true, false]);
 });
 
+it("a new worker that dies is started again, also while the worker before it still has calls", async () => {
+  const { fleet, fakes } = await startFleet();
+  const reloaded = fleet.reload();
+  await expect.poll(() => stops(fakes[0]!)).toHaveLength(1);
+  fakes[2]!.end();
+  await expect.poll(() => fakes.map(({ worker }) => worker.number)).toEqual([1, 2, 1, 1]);
+  expect(stops(fakes[3]!)).toEqual([]);
+  fleet.kill();
+  await reloaded;
+});
+
 it("a reload that cannot start a process ends and keeps the old workers", async () => {
   const { fleet, fakes } = await startFleet(2);
   await fleet.reload();

@@ -120,15 +120,13 @@ export class Fleet {
     for (const worker of this.#alive) worker.send({ kind: "sweeps", on: worker === elected });
   }
 
-  /** Restarts a place's worker whenever it dies. */
+  /** Restarts a place's worker whenever it dies, until another one replaces it. */
   async #keepRunning(place: Place): Promise<void> {
     for (;;) {
       const worker = place.current;
       const how = await worker.ended;
       await place.replacement;
-      if (this.#stopping.signal.aborted) return;
-      // The worker was replaced: another has its place.
-      if (place.current !== worker) continue;
+      if (this.#stopping.signal.aborted || place.current !== worker) return;
       const livedMs = performance.now() - worker.startedMs;
       if (worker.state === "ready" && livedMs > stableMs) place.failures = 0;
       // If no process can be started in its place, it is found here again: its long life counts once.
@@ -216,6 +214,8 @@ export class Fleet {
     old.state = "leaving";
     this.#elect();
     return !this.#stopping.signal.aborted;
+    // From now on: the old worker may have calls for minutes.
+    void this.#keepRunning(place);
   }
 
   /** Stops all workers cleanly; kills those that still run after `leaveMs` and a limit. */
