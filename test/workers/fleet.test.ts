@@ -112,6 +112,40 @@ it("a new worker that dies is started again, also while the worker before it sti
   await reloaded;
 });
 
+it("a reload also replaces a worker that was just starting: it may have read the configuration of before", async () => {
+  const fakes: Fake[] = [];
+  const { promise: isReady, resolve: becomeReady } = Promise.withResolvers<void>();
+  const fleet = new Fleet({
+    count: 1,
+    start(number) {
+      const fake = fakeWorker(number);
+      if (fakes.length === 1) {
+        const { worker } = fake;
+        worker.state = "starting";
+        const ready = isReady.then(() => {
+          worker.state = "ready";
+          return { kind: "ready" as const, first: undefined, metricsUrl: undefined };
+        });
+        fakes.push({ ...fake, worker: Object.assign(worker, { ready }) });
+      } else fakes.push(fake);
+      return fake.worker;
+    },
+    log: silentLog,
+    failed: () => undefined,
+    gaveUp: () => undefined,
+  });
+  await fleet.start();
+  fakes[0]!.end();
+  await expect.poll(() => fakes.length).toBe(2);
+  const reloaded = fleet.reload();
+  becomeReady();
+  await expect.poll(() => fakes.length).toBe(3);
+  await expect.poll(() => stops(fakes[1]!)).toEqual([{ kind: "stop", leaveMs: 0, replaced: true }]);
+  fakes[1]!.end();
+  await reloaded;
+  fleet.kill();
+});
+
 it("a reload that cannot start a process ends and keeps the old workers", async () => {
   const { fleet, fakes } = await startFleet(2);
   await fleet.reload();

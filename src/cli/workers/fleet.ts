@@ -173,10 +173,12 @@ export class Fleet {
   async reload(): Promise<void> {
     let replaced = 0;
     for (const place of this.#places) {
+      // A worker that is starting may have read the configuration of before.
+      await place.current.ready.catch(() => undefined);
       // A worker started now would not be told to stop, and would be killed with its calls.
       if (this.#stopping.signal.aborted) return;
       const old = place.current;
-      // A worker that is being restarted reads the current configuration anyway.
+      // One that is not started again yet reads the current configuration anyway.
       if (old.state !== "ready" || !this.#alive.has(old)) continue;
       place.replacement = this.#replace(place, replaced);
       if (!(await place.replacement)) return;
