@@ -53,6 +53,8 @@ interface SpawnOptions {
   /** A file that replaces /etc/hosts. */
   readonly hosts?: string;
   readonly program?: string;
+  /** The working directory. */
+  readonly cwd?: string;
   /** The group that limits its memory. The gateway is then started by the `tollgate` command, which reads that limit. */
   readonly group?: MemoryGroup;
 }
@@ -60,7 +62,7 @@ interface SpawnOptions {
 /** Starts `tollgate serve` with these variables on top of this process's own, on a free port unless they set one. */
 export async function spawnGateway(
   environment: Record<string, string>,
-  { openFiles, hosts, program = main, group }: SpawnOptions = {},
+  { openFiles, hosts, program = main, cwd, group }: SpawnOptions = {},
 ): Promise<GatewayProcess> {
   const started = performance.now();
   // As `npm start` runs it.
@@ -76,6 +78,7 @@ export async function spawnGateway(
   const child = spawn(line[0]!, line.slice(1), {
     // A test kills or examines one process, unless it says otherwise.
     env: { ...process.env, PORT: "0", TOLLGATE_WORKERS: "1", ...environment },
+    cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });
   let banner = "";

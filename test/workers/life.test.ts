@@ -50,11 +50,12 @@ const waitForCalls = async (url: string, more: number): Promise<void> => {
 describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () => {
   let running: WorkersGateway;
   let environment: Record<string, string>;
-  const file = join(temporaryDirectory(), "tollgate.yaml");
+  const cwd = temporaryDirectory();
+  const file = join(cwd, "tollgate.yaml");
   beforeAll(async () => {
     writeFileSync(file, "limits: {text_body_mb: 1}\n");
-    environment = { TOLLGATE_CONFIG: file, TOLLGATE_DRAIN_SECONDS: "2" };
-    running = await startWorkers(environment);
+    environment = { TOLLGATE_CONFIG: "", TOLLGATE_DRAIN_SECONDS: "2" };
+    running = await startWorkers(environment, { cwd });
   });
   afterAll(() => running?.kill());
 
@@ -112,20 +113,26 @@ describe.skipIf(!linux)("a gateway, from a worker's death to its own end", () =>
       expect(performance.now() - from).toBeLessThan(shortOrLong(patienceMs, 2_000));
       isFinished = true;
       await driven;
-      running = { ...(await startWorkers({ ...environment, TOLLGATE_DATA_DIR: dataDir })), key };
+      const again = { ...environment, TOLLGATE_DATA_DIR: dataDir };
+      running = { ...(await startWorkers(again, { cwd })), key };
       expect((await callOnce(running)).outcome).toBe("200");
     },
   );
 
-  it("an invalid configuration is logged at SIGHUP, and changes nothing", async () => {
+  it("an invalid configuration, and a missing one, are logged at SIGHUP and change nothing", async () => {
     const old = workersOf(running.child.pid!);
+    const refused = async (reason: string): Promise<void> => {
+      running.child.kill("SIGHUP");
+      await eventually(
+        () => (running.printed().includes(reason) ? true : undefined),
+        "the log",
+        30_000,
+      );
+    };
+    rmSync(file);
+    await refused(`there is no configuration file ${file}`);
     writeFileSync(file, "limits: {text_body_mb: none}\n");
-    running.child.kill("SIGHUP");
-    await eventually(
-      () => (running.printed().includes("nothing was reloaded") ? true : undefined),
-      "the log",
-      30_000,
-    );
+    await refused("the configuration has one mistake");
     expect(workersOf(running.child.pid!)).toEqual(old);
     expect((await callOnce(running)).outcome).toBe("200");
   });
@@ -236,7 +243,7 @@ describe.skipIf(!linux)("a worker that cannot be started again", () => {
     { timeout: 400_000 },
     async () => {
       // In the short form it tries three times, not six, with pauses that begin at 20 ms.
-      const running = (gateway = await startWorkers({}, shortOrLong(hasty, undefined)));
+      const running = (gateway = await startWorkers({}, isLong ? {} : { program: hasty }));
       const gone = once(running.child, "exit");
       const files = join(running.dataDir, "files");
       renameSync(files, `${files}.away`);

@@ -13,7 +13,7 @@ export interface WorkersGateway extends KeptProcess {
 /** Starts a gateway with two workers on an embedded database of its own, unless the environment says otherwise. */
 export async function startWorkers(
   environment: Record<string, string> = {},
-  program?: string,
+  options?: Parameters<typeof start>[1],
 ): Promise<WorkersGateway> {
   const dataDir = environment["TOLLGATE_DATA_DIR"] ?? (await preparedDataDir());
   const variables = {
@@ -23,7 +23,7 @@ export async function startWorkers(
     DATABASE_URL: "",
     ...environment,
   };
-  const gateway = await start(variables, program === undefined ? {} : { program });
+  const gateway = await start(variables, options);
   return { ...gateway, dataDir, key: gateway.banner.includes("gw_live_") ? keyOf(gateway) : "" };
 }
 

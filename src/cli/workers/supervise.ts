@@ -9,6 +9,7 @@ import { announceAddress } from "../address.ts";
 import { banner } from "../banner.ts";
 import { readConfiguration, sandboxWanted } from "../catalog.ts";
 import { Closers } from "../closers.ts";
+import { configFile } from "../config-file.ts";
 import { openDatabaseOf } from "../database.ts";
 import type { Environment } from "../environment.ts";
 import { sameSignalMs, type listenForHangUps } from "../signals.ts";
@@ -47,9 +48,11 @@ export function supervise(options: Supervised): Promise<void> {
 }
 
 async function start(
-  { environment, wanted, log, startedMs, onHangUp, trials }: Supervised,
+  { environment: given, wanted, log, startedMs, onHangUp, trials }: Supervised,
   closers: Closers,
 ): Promise<void> {
+  // Named from now on: if the default file goes missing, no worker may start without a configuration.
+  const environment = { ...given, configPath: configFile(given) };
   const sandbox = sandboxWanted(environment)
     ? await (await import("../../../sandbox/index.ts")).startSandbox({ host: "127.0.0.1", port: 0 })
     : undefined;
