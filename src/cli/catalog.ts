@@ -145,15 +145,19 @@ function memoizedCatalog(
   environmentOf: (vendors: Catalog, config: Config | undefined) => Catalog,
 ): () => Catalog {
   let seen: Parts | undefined;
+  let environment = emptyCatalog;
   let merged = emptyCatalog;
   return () => {
     const now = parts();
     const { sandbox, vendors, config, added } = now;
-    if (seen?.vendors === vendors && seen.config === config && seen.added === added) return merged;
+    const isSame = seen?.vendors === vendors && seen.config === config;
+    if (isSame && seen?.added === added) return merged;
     seen = now;
+    // It may log remarks: only about what has changed.
+    if (!isSame) environment = environmentOf(vendors, config);
     merged = layeredCatalog({
       sandbox,
-      environment: environmentOf(vendors, config),
+      environment,
       ...(config && { file: config }),
       added: added.providers,
       paused: added.paused,

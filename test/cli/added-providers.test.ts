@@ -1,13 +1,17 @@
 /** Changes over the management API apply on a gateway that could not read the database when it was notified. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openAddedProviders } from "../../src/cli/added-providers.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import { openCatalog } from "../../src/cli/catalog.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
 import { openVendorModels } from "../../src/cli/vendor-models.ts";
 import { addCatalogList, setPause, type Database } from "../../src/storage/index.ts";
 import { changeRow } from "../../src/tenancy/index.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
 import { eventually } from "../support/patience.ts";
-import { describeDatabase, silentLog } from "../support/postgres.ts";
+import { describeDatabase, silentLog, temporaryDirectory } from "../support/postgres.ts";
 
 /** A database whose reads fail as long as `isBusy`. */
 function busyDatabase(database: Database) {
@@ -44,6 +48,32 @@ describeDatabase("added providers", (open) => {
       expect([...paused]).toEqual([["acme", until.getTime()]]);
     } finally {
       added.close();
+    }
+  });
+});
+
+describeDatabase("remarks on the prices of the file", (open) => {
+  it("are logged once, and not again with each change of an added provider", async () => {
+    const database = await open();
+    const configPath = join(temporaryDirectory(), "tollgate.yaml");
+    writeFileSync(configPath, 'prices: { nobody/has-it: { input: "1", output: "2" } }\n');
+    const environment = readEnvironment({ TOLLGATE_CONFIG: configPath });
+    const remarks: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, line: string) => void remarks.push(line) };
+    const catalog = await openCatalog({ environment, sandboxUrl: undefined, log });
+    try {
+      await catalog.follow(database, deriveSecrets(Buffer.alloc(32, 1)));
+      catalog.current();
+      const now = new Date();
+      const until = new Date(now.getTime() + 3_600_000);
+      await changeRow(database, "providers", async (tx) => {
+        await setPause(tx, { id: "p", until, now });
+        return { id: "p" };
+      });
+      expect(catalog.current().paused?.has("p")).toBe(true);
+      expect(remarks).toEqual([expect.stringMatching(/^prices .* fit no model/)]);
+    } finally {
+      catalog.close();
     }
   });
 });
