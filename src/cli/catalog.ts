@@ -36,8 +36,8 @@ export interface OpenCatalog {
   current(): Catalog;
   /** Reads the list of models that is in force in the database; with `secrets` also the added providers. For commands. */
   load(database: Queryable, secrets?: Secrets): Promise<void>;
-  /** Reads both now and whenever they change. */
-  follow(database: Database, secrets: Secrets): Promise<void>;
+  /** Reads both now and whenever they change. From now on `sharedClock` decides which prices and pauses are in force. */
+  follow(database: Database, secrets: Secrets, sharedClock: Clock): Promise<void>;
   /** Reads the file again. From then on these variables apply, to the vendors too. @throws UsageError, and nothing has changed */
   reload(environment: Environment): Promise<Reread>;
   /** The variables in force. */
@@ -53,7 +53,7 @@ export interface CatalogOptions {
   /** The sandbox's address; undefined if it does not run. */
   readonly sandboxUrl: string | undefined;
   readonly log: Log;
-  /** Decides which prices are in force. */
+  /** Decides which prices are in force, until `follow` names the clock that all gateways share. */
   readonly clock?: Clock | undefined;
   /** Called with the new configuration whenever the file has changed. */
   readonly onReload?: ((config: Config) => void) | undefined;
@@ -72,19 +72,15 @@ export function sandboxWanted(environment: Environment): boolean {
 
 /** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
 export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
-  const { environment, sandboxUrl, log, clock = systemClock } = options;
+  const { environment, sandboxUrl, log } = options;
+  let { clock: known = systemClock } = options;
+  const clock: Clock = { now: () => known.now() };
   const sandbox = sandboxUrl === undefined ? emptyCatalog : sandboxCatalog(sandboxUrl);
   const path = configFile(environment);
   let { variables } = environment;
+  const reading = { ...externalNames(sandbox), log, onReload: options.onReload };
   const file =
-    path === undefined
-      ? undefined
-      : await openFile(path, {
-          environment: variables,
-          ...externalNames(sandbox),
-          log,
-          onReload: options.onReload,
-        });
+    path === undefined ? undefined : await openFile(path, { ...reading, environment: variables });
   const vendors = await openVendorModels({ variables, log });
   const { allowPrivateAddresses: allowPrivate } = environment;
   const added = openAddedProviders({ log, clock, allowPrivate });
@@ -118,7 +114,8 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
       await vendors.load(database);
       if (secrets) await added.load(database, secrets);
     },
-    async follow(database, secrets) {
+    async follow(database, secrets, sharedClock) {
+      known = sharedClock;
       await vendors.follow(database);
       await added.follow(database, secrets);
     },

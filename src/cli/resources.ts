@@ -91,7 +91,7 @@ export async function openResources(options: GatewayOptions, closers: Closers) {
   // Registered again, so that it is closed before the database. From here on it queries the database; closed later, it would log failed
   // queries.
   closers.keep(catalog);
-  await catalog.follow(database, secrets);
+  await catalog.follow(database, secrets, sharedClock);
   // The embedded database runs on the same cores as this process.
   const sharesCore = environment.databaseUrl === undefined && availableParallelism() === 1;
   const ledgerOptions = { ...watchLedger({ ...watching, log }), leaseMs: holdLeaseMs, sharesCore };

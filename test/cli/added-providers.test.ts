@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openAddedProviders } from "../../src/cli/added-providers.ts";
 import { systemClock } from "../../src/base/clock.ts";
+import { formatUsd } from "../../src/base/money.ts";
+import type { TextModel } from "../../src/catalog/index.ts";
 import { openCatalog } from "../../src/cli/catalog.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
 import { openVendorModels } from "../../src/cli/vendor-models.ts";
@@ -11,7 +13,23 @@ import { addCatalogList, setPause, type Database } from "../../src/storage/index
 import { changeRow } from "../../src/tenancy/index.ts";
 import { deriveSecrets } from "../../src/tenancy/secrets.ts";
 import { eventually } from "../support/patience.ts";
+import { manualClock } from "../support/manual-clock.ts";
 import { describeDatabase, silentLog, temporaryDirectory } from "../support/postgres.ts";
+
+const dated = `
+providers: [{ id: p, dialect: openai-compatible, base_url: https://p.example/v1, api_key: none }]
+models:
+  - id: a/b
+    kind: text
+    context_length: 1000
+    max_output_tokens: 100
+    offers:
+      - provider: p
+        protocol: chat
+        upstream_model: b
+        price: { input: "1", output: "2" }
+        later_prices: [{ from: 2027-01-01, price: { input: "3", output: "4" } }]
+`;
 
 /** A database whose reads fail as long as `isBusy`. */
 function busyDatabase(database: Database) {
@@ -52,6 +70,35 @@ describeDatabase("added providers", (open) => {
   });
 });
 
+describeDatabase("the catalogue of a gateway whose own clock is ahead", (open) => {
+  it("BILL: has the prices and pauses of the clock that all gateways share", async () => {
+    const database = await open();
+    const directory = temporaryDirectory();
+    const configPath = join(directory, "tollgate.yaml");
+    writeFileSync(configPath, dated);
+    const sharedClock = manualClock(Date.parse("2026-12-31T00:00:00Z"));
+    const ahead = manualClock(Date.parse("2027-01-02T00:00:00Z"));
+    const environment = readEnvironment({ TOLLGATE_CONFIG: configPath });
+    const given = { environment, sandboxUrl: undefined, log: silentLog };
+    const catalog = await openCatalog({ ...given, clock: ahead });
+    const now = new Date(sharedClock.now());
+    const until = new Date(now.getTime() + 3_600_000);
+    await setPause(database, { id: "p", until, now });
+    try {
+      await catalog.follow(database, deriveSecrets(Buffer.alloc(32, 1)), sharedClock);
+      const input = (): string => {
+        const [offer] = (catalog.current().models.get("a/b") as TextModel).offers;
+        return formatUsd(offer!.price.input);
+      };
+      expect([input(), catalog.current().paused?.has("p")]).toEqual(["1", true]);
+      sharedClock.advance(24 * 3_600_000);
+      expect(input()).toBe("3");
+    } finally {
+      catalog.close();
+    }
+  });
+});
+
 describeDatabase("remarks on the prices of the file", (open) => {
   it("are logged once, and not again with each change of an added provider", async () => {
     const database = await open();
@@ -62,7 +109,7 @@ describeDatabase("remarks on the prices of the file", (open) => {
     const log = { ...silentLog, warn: (_fields: object, line: string) => void remarks.push(line) };
     const catalog = await openCatalog({ environment, sandboxUrl: undefined, log });
     try {
-      await catalog.follow(database, deriveSecrets(Buffer.alloc(32, 1)));
+      await catalog.follow(database, deriveSecrets(Buffer.alloc(32, 1)), systemClock);
       catalog.current();
       const now = new Date();
       const until = new Date(now.getTime() + 3_600_000);
