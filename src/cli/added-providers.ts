@@ -97,7 +97,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
       ends.push(
         subscribeChanges(database, "providers", again),
         database.signals.onReconnect(() => void again()),
-        onCatalogList(database, () => void again()),
+        onCatalogList(database, again),
         close,
       );
       await purgeProviders(database);

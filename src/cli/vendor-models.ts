@@ -128,10 +128,7 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
     load,
     async follow(database) {
       const { again, close } = queuedReads(() => load(database), log, stays);
-      ends.push(
-        onCatalogList(database, () => void again()),
-        close,
-      );
+      ends.push(onCatalogList(database, again), close);
       loadAgain = again;
       await again();
     },

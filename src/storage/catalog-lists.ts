@@ -97,12 +97,15 @@ export async function useCatalogList(
   return true;
 }
 
-/** Calls `handler` whenever another list may be in force; returns a function that unsubscribes. */
-export function onCatalogList(database: Database, handler: () => void): () => void {
+/**
+ * Calls `handler` whenever another list may be in force; returns a function that unsubscribes. The change is confirmed once the promise
+ * that `handler` returns has settled.
+ */
+export function onCatalogList(database: Database, handler: () => Promise<void>): () => void {
   const ends = [
     database.signals.subscribe(channel, handler),
     // Signals may have been missed meanwhile.
-    database.signals.onReconnect(handler),
+    database.signals.onReconnect(() => void handler()),
   ];
   return () => {
     for (const end of ends) end();

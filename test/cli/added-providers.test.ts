@@ -126,6 +126,35 @@ describeDatabase("remarks on the prices of the file", (open) => {
 });
 
 describeDatabase("the list of models", (open) => {
+  it("T73: is in force here when its change is confirmed, however long the read takes", async () => {
+    const database = await open();
+    const query: Database["query"] = async (...statement) => {
+      await database.query("select pg_sleep(0.2)");
+      return database.query(...statement);
+    };
+    const models = await openVendorModels({
+      variables: { OPENAI_API_KEY: "sk-1" },
+      log: silentLog,
+    });
+    await models.follow({ ...database, query });
+    try {
+      await eventually(() => database.signals.healthy(), "the listener is there");
+      const shipped = models.current();
+      await database.transaction((tx) =>
+        addCatalogList(tx, database.signals, {
+          createdAt: new Date(),
+          source: "test",
+          models: 0,
+          list: JSON.stringify({ openai: { id: "openai", models: {} } }),
+        }),
+      );
+      await database.signals.confirmedEverywhere();
+      expect(models.current()).not.toBe(shipped);
+    } finally {
+      models.close();
+    }
+  });
+
   it("is read again after a failed read, without a second notification", async () => {
     const database = await open();
     const busy = busyDatabase(database);
