@@ -96,7 +96,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
       const { first, again, close } = queuedReads(() => load(database, secrets), log, stays);
       ends.push(
         subscribeChanges(database, "providers", again),
-        database.signals.onReconnect(() => void again()),
+        // Also after signals that may have been missed.
         onCatalogList(database, again),
         close,
       );

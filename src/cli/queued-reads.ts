@@ -1,5 +1,7 @@
 /** Rereads of something in the database that notifications announce. A failed read is retried, because its notification comes only once. */
+import { minuteMs } from "../base/durations.ts";
 import type { Log } from "../base/log.ts";
+import { throttleCounter } from "../base/throttle-counter.ts";
 
 /** Bounds of the retry interval. */
 const retryMsMin = 500;
@@ -13,12 +15,13 @@ interface QueuedReads {
   readonly close: () => void;
 }
 
-/** Reads run one after the other, and the last one counts. `failure` is the log message for a failed read. */
+/** Reads run one after the other, and the last one counts. `failure` is the log message for failed reads, once a minute at most. */
 export function queuedReads(
   read: () => Promise<void>,
   log: Pick<Log, "warn">,
   failure: string,
 ): QueuedReads {
+  const failures = throttleCounter(minuteMs);
   let turn = Promise.resolve();
   let retryMs = retryMsMin;
   let timer: NodeJS.Timeout | undefined;
@@ -29,7 +32,7 @@ export function queuedReads(
       retryMs = retryMsMin;
     } catch (error) {
       if (closed) return;
-      log.warn({ err: error }, failure);
+      if (failures() !== undefined) log.warn({ err: error }, failure);
       clearTimeout(timer);
       timer = setTimeout(() => void again(), retryMs).unref();
       retryMs = Math.min(retryMs * 2, retryMsMax);

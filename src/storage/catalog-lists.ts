@@ -102,11 +102,7 @@ export async function useCatalogList(
  * that `handler` returns has settled.
  */
 export function onCatalogList(database: Database, handler: () => Promise<void>): () => void {
-  const ends = [
-    database.signals.subscribe(channel, handler),
-    // Signals may have been missed meanwhile.
-    database.signals.onReconnect(() => void handler()),
-  ];
+  const ends = [database.signals.subscribe(channel, handler), database.signals.onMissed(handler)];
   return () => {
     for (const end of ends) end();
   };

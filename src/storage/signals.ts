@@ -27,6 +27,11 @@ export interface Signals {
   /** Calls `handler` each time the listener has connected: signals may have been missed, so caches must be dropped. */
   onReconnect(handler: () => void): () => void;
   /**
+   * The same for what stays in use while signals may be missed: also calls `handler` every ten seconds as long as the listener cannot
+   * connect, for example because the server has no connection left.
+   */
+  onMissed(handler: () => unknown): () => void;
+  /**
    * Resolves when every listening process has handled the signals published before, so that they all know the change. Resolves after a
    * second at the latest, even if a process does not answer. It takes at least {@link trustMs}: until then any process may still use what
    * it read before the change.
@@ -39,43 +44,53 @@ export interface Signals {
   close(): Promise<void>;
 }
 
-/** Creates signals that `listener` receives and `database` sends. */
-export function createSignals(database: Queryable, listener: Listener, log: Log): Signals {
-  const handlers = new Map<string, Set<(payload: string) => unknown>>();
-  const reconnectHandlers = new Set<() => void>();
+const missedEveryMs = 10_000;
+
+/** Runs handlers: a failure is logged. `settled` resolves when all that run now have settled. */
+function createRunner(log: Log) {
   const pending = new Set<Promise<unknown>>();
-  const settling = createSignalBarrier(database, listener, {
-    log,
-    handled: async () => void (await Promise.all(pending)),
-  });
-  let started = false;
-
   const failed = (error: unknown): void => log.error({ err: error }, "a signal handler failed");
-
-  function guarded(call: () => unknown): void {
+  const run = (handler: () => unknown): void => {
     try {
-      const work = call();
+      const work = handler();
       if (!(work instanceof Promise)) return;
       const ended: Promise<unknown> = work.catch(failed).finally(() => pending.delete(ended));
       pending.add(ended);
     } catch (error) {
       failed(error);
     }
-  }
+  };
+  return { run, settled: async () => void (await Promise.all(pending)) };
+}
+
+/** Creates signals that `listener` receives and `database` sends. */
+export function createSignals(database: Queryable, listener: Listener, log: Log): Signals {
+  const handlers = new Map<string, Set<(payload: string) => unknown>>();
+  const reconnectHandlers = new Set<() => unknown>();
+  const { run, settled } = createRunner(log);
+  const settling = createSignalBarrier(database, listener, { log, handled: settled });
+  let started = false;
 
   function receive(text: string): void {
     const at = text.indexOf(":");
     const channel = text.slice(0, at);
     settling.receive(channel, text.slice(at + 1));
-    for (const handler of handlers.get(channel) ?? []) guarded(() => handler(text.slice(at + 1)));
+    for (const handler of handlers.get(channel) ?? []) run(() => handler(text.slice(at + 1)));
   }
 
   function start(): void {
     if (started) return;
     started = true;
     listener.start(receive, () => {
-      for (const handler of reconnectHandlers) guarded(handler);
+      for (const handler of reconnectHandlers) run(handler);
     });
+  }
+
+  const healthy = (): boolean => started && listener.healthy();
+
+  function onReconnect(handler: () => unknown): () => void {
+    reconnectHandlers.add(handler);
+    return () => void reconnectHandlers.delete(handler);
   }
 
   return {
@@ -88,10 +103,17 @@ export function createSignals(database: Queryable, listener: Listener, log: Log)
       start();
       return () => void set.delete(handler);
     },
-    healthy: () => started && listener.healthy(),
-    onReconnect(handler) {
-      reconnectHandlers.add(handler);
-      return () => void reconnectHandlers.delete(handler);
+    healthy,
+    onReconnect,
+    onMissed(handler) {
+      const end = onReconnect(handler);
+      const timer = setInterval(() => {
+        if (!healthy()) run(handler);
+      }, missedEveryMs).unref();
+      return () => {
+        clearInterval(timer);
+        end();
+      };
     },
     number: listener.number,
     absent: (numbers) => listener.absent(database, numbers),
