@@ -15,6 +15,7 @@ import {
   insertCredential,
   insertProvider,
   lockProvider,
+  purgeProviders,
   removeCredential,
   removeProvider,
   setPause,
@@ -81,6 +82,8 @@ export function addProvider(
   check(context, added);
   return changed(context, id, async (tx, now) => {
     await lockProvider(tx, id);
+    // One of this id may have been removed, and its tasks have ended since.
+    await purgeProviders(tx);
     const [count] = await tx.query<{ n: number }>("select count(*)::int as n from providers", []);
     if (count!.n >= providersMax)
       throw new GatewayError("conflict", `There are ${providersMax} providers already.`);
@@ -188,6 +191,7 @@ export function addCredential(
     );
   check(context, { ...added, credentials: [...added.credentials, credential] });
   return changed(context, id, async (tx, now) => {
+    await purgeProviders(tx);
     await insertSealed(context, tx, { id, credential, now });
     await touchProvider(tx, { id, now });
   });

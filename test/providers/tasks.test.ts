@@ -74,8 +74,8 @@ describe("a task in flight", () => {
     await ended(task);
     const keys = new Set(vendor.calls("GET").map(({ headers }) => headers.authorization));
     expect(keys).toEqual(new Set(["Bearer key-of-gone"]));
-    await add("other", { api_key: "k" });
-    must(await admin("DELETE", "/providers/other"));
+    await add("gone", { api_key: "k" });
+    must(await admin("DELETE", "/providers/gone"));
     const rows = await world.gateway.database.query("select id from providers", []);
     expect(rows).toEqual([]);
   });
@@ -113,5 +113,7 @@ describe("a task in flight", () => {
     await submit("keys/clip");
     expect(vendor.calls("POST").at(-1)!.headers.authorization).toBe("Bearer key-new");
     vendor.plan("GET", vendor.done);
+    // No task needs the removed key any more, so its name is free.
+    must(await admin("POST", "/providers/keys/credentials", { id: "old", api_key: "k" }));
   });
 });
