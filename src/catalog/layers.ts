@@ -57,7 +57,8 @@ function sourcesOf({ sandbox, environment, file }: Layers, added: readonly Built
 
 /**
  * Adds the models of added providers. Configured models join an existing model of the same id: its definition stays, and their
- * offers go behind its own. Models of a vendor's list are added only under unused ids.
+ * offers go behind its own. Models of a vendor's list are added only under unused ids. An id that is another model's alias by now is
+ * left out: the alias keeps its meaning.
  */
 function withAdded(
   written: ReadonlyMap<string, Model>,
@@ -65,7 +66,8 @@ function withAdded(
 ): ReadonlyMap<string, Model> {
   if (added.length === 0) return written;
   const models = new Map(written);
-  const names = new Set([...written.values()].flatMap(({ id, aliases = [] }) => [id, ...aliases]));
+  const aliasesBefore = new Set([...written.values()].flatMap(({ aliases = [] }) => aliases));
+  const names = new Set([...written.keys(), ...aliasesBefore]);
   const define = (model: Model): void => {
     const aliases = model.aliases?.filter((alias) => !names.has(alias));
     for (const name of [model.id, ...(aliases ?? [])]) names.add(name);
@@ -78,8 +80,9 @@ function withAdded(
   for (const { models: own, listed } of byRank)
     for (const model of own) {
       const known = models.get(model.id);
-      if (known === undefined) define(model);
-      else if (!listed && familyOf(known) === familyOf(model))
+      if (known === undefined) {
+        if (!aliasesBefore.has(model.id)) define(model);
+      } else if (!listed && familyOf(known) === familyOf(model))
         models.set(model.id, { ...known, offers: [...known.offers, ...model.offers] } as Model);
     }
   return models;

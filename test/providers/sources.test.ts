@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { modelNames } from "../../src/catalog/index.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
 import { modelRow, must, providerBody } from "./support.ts";
@@ -93,5 +94,18 @@ describe("the sources of providers", () => {
     await eventually(() => sources()["later"] === "api", "the added provider");
     expect(offersOf("acme/named")).toEqual(["own-openai", "later"]);
     must(await gateway.admin("DELETE", "/providers/later"));
+  });
+
+  it("leave out an added model while the file uses its id as an alias", async () => {
+    const body = providerBody("mine", "https://8.8.8.8", { models: [modelRow("mine/fast")] });
+    must(await gateway.admin("POST", "/providers", body));
+    const meaning = () => modelNames(gateway.catalog()).any("mine/fast");
+    expect(meaning()).toBe("mine/fast");
+    const path = join(gateway.directory, "tollgate.yaml");
+    writeFileSync(path, first.replace("[smart]", "[smart, mine/fast]"));
+    await eventually(() => meaning() === "acme/named", "the alias of the file");
+    writeFileSync(path, first);
+    await eventually(() => meaning() === "mine/fast", "the added model");
+    must(await gateway.admin("DELETE", "/providers/mine"));
   });
 });
