@@ -40,6 +40,8 @@ interface AddedOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly allowPrivate: boolean;
+  /** Called after each read: something may have changed. */
+  readonly onChange?: (() => void) | undefined;
 }
 
 /** A provider built from its row. A change of the row or of the list of models rebuilds it. */
@@ -87,6 +89,7 @@ export function openAddedProviders(options: AddedOptions): AddedProviders {
     known = next;
     until = new Map([...pauses].map(([id, date]) => [id, date.getTime()]));
     publish([...next.values()].flatMap(({ built }) => built));
+    options.onChange?.();
   };
 
   return {

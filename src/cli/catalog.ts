@@ -57,6 +57,8 @@ export interface CatalogOptions {
   readonly clock?: Clock | undefined;
   /** Called with the new configuration whenever the file has changed. */
   readonly onReload?: ((config: Config) => void) | undefined;
+  /** Called when providers outside of the file may have changed. */
+  readonly onProviders?: (() => void) | undefined;
 }
 
 /** The contents of a file that was read again; undefined if there is no file. */
@@ -72,7 +74,7 @@ export function sandboxWanted(environment: Environment): boolean {
 
 /** Loads the catalogue and keeps it up to date. @throws UsageError with every mistake of the file */
 export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog> {
-  const { environment, sandboxUrl, log } = options;
+  const { environment, sandboxUrl, log, onProviders } = options;
   let { clock: known = systemClock } = options;
   const clock: Clock = { now: () => known.now() };
   const sandbox = sandboxUrl === undefined ? emptyCatalog : sandboxCatalog(sandboxUrl);
@@ -83,7 +85,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
     path === undefined ? undefined : await openFile(path, { ...reading, environment: variables });
   const vendors = await openVendorModels({ variables, log });
   const { allowPrivateAddresses: allowPrivate } = environment;
-  const added = openAddedProviders({ log, clock, allowPrivate });
+  const added = openAddedProviders({ log, clock, allowPrivate, onChange: onProviders });
   const environmentOf = (vendors: Catalog, config: Config | undefined): Catalog => {
     const left = config?.variables
       ? withoutFileVendors(vendors, variables, config.variables)
@@ -108,6 +110,7 @@ export async function openCatalog(options: CatalogOptions): Promise<OpenCatalog>
       const reread = await rereadFile(path, file, next);
       ({ variables } = next);
       await vendors.take(variables);
+      onProviders?.();
       return reread;
     },
     async load(database, secrets) {

@@ -213,7 +213,7 @@ function afterListening(
   logDescriptors(log, openFiles, descriptors);
   const { providers } = catalog.current();
   for (const line of keyMistakes(providers.values())) log.warn({}, line);
-  void loadClouds(pools, providers.values(), log);
+  void loadClouds(pools, () => providers.values(), log);
   return startPresence({ database, log, secrets, ...calls, everyMs });
 }
 

@@ -194,14 +194,18 @@ async function openFiles({ catalog, proxies, outgoing, options }: FileParts) {
 }
 
 /** Opens the configuration, and follows its changes while the gateway runs. */
-async function openConfiguration(options: Omit<CatalogOptions, "onReload">) {
+async function openConfiguration(options: Omit<CatalogOptions, "onReload" | "onProviders">) {
   const { log } = options;
   const ownTls = createOwnTls(log);
   let pools: Pools | undefined;
+  const onProviders = (): void => {
+    if (pools) void loadClouds(pools, () => catalog.current().providers.values(), log);
+  };
   const catalog = await openCatalog({
     ...options,
+    onProviders,
     onReload({ settings }) {
-      if (pools) void loadClouds(pools, catalog.current().providers.values(), log);
+      onProviders();
       ownTls.follow(settings);
     },
   });

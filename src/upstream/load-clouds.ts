@@ -1,20 +1,27 @@
 /** Loads the resources of cloud providers before the first call: libraries, some of which take half a second, and credentials. */
+import { limitConcurrency } from "../base/concurrency-limit.ts";
 import type { Log } from "../base/log.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import type { Provider } from "../catalog/index.ts";
 import { identityOf, releaseOthers, type Identity } from "./identity/index.ts";
 import type { Pools } from "./pools.ts";
 import { vendorOf } from "./vendors/index.ts";
+
+/** One load after the other, so that the newest providers decide whose credentials are kept. */
+const turnOf = memoizeByObject((_pools: Pools) => limitConcurrency(1));
 
 /**
  * Loads the libraries that these providers need, one after the other, and then fetches their credentials, while the gateway serves.
  * Credentials are renewed before they expire, as long as a provider has them. Never rejects. If a library cannot be loaded, the call that
  * needs it fails; a failed fetch of a credential is retried.
  */
-export async function loadClouds(
+export const loadClouds = (
   pools: Pools,
-  providers: Iterable<Provider>,
+  providers: () => Iterable<Provider>,
   log: Log,
-): Promise<void> {
+): Promise<void> => turnOf(pools)(() => load(pools, providers(), log));
+
+async function load(pools: Pools, providers: Iterable<Provider>, log: Log): Promise<void> {
   const identities = new Map<Identity, Provider>();
   for (const provider of providers) {
     try {
@@ -27,13 +34,10 @@ export async function loadClouds(
     }
   }
   releaseOthers(new Set(identities.keys()), pools);
-  await Promise.all(
-    [...identities].map(async ([identity, { id }]) => {
-      try {
-        await identity.keep();
-      } catch (error) {
-        log.warn({ provider: id, err: error }, "no credential for this provider yet");
-      }
-    }),
-  );
+  for (const [identity, { id }] of identities)
+    identity
+      .keep()
+      .catch((err: unknown) =>
+        log.warn({ provider: id, err }, "no credential for this provider yet"),
+      );
 }

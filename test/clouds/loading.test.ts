@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { adminToken, call } from "../admin/support.ts";
 import { start, useDirectory } from "../operation/support.ts";
 import { eventually } from "../support/patience.ts";
 import { preparedDataDir } from "../support/postgres.ts";
@@ -13,14 +14,12 @@ const hook = new URL("loads.ts", import.meta.url).href;
 
 const providers = {
   plain: "id: plain, dialect: openai, base_url: http://127.0.0.1:9/v1, api_key: x",
-  vertex:
-    'id: vertex, dialect: vertex, base_url: "http://127.0.0.1:9/v1/projects/p/locations/l", auth: { type: google }',
   bedrock:
     "id: bedrock, dialect: bedrock, base_url: http://127.0.0.1:9, auth: { type: aws, region: us-east-1, service: bedrock }",
 };
 type Provider = keyof typeof providers;
 
-const protocols = { plain: "chat", vertex: "generate_content", bedrock: "converse" } as const;
+const protocols = { plain: "chat", bedrock: "converse" } as const;
 
 function configure(provider: Provider): void {
   const offers = [{ provider, protocol: protocols[provider] }];
@@ -28,7 +27,22 @@ function configure(provider: Provider): void {
   writeFileSync(config, fileOf([providers[provider]], [model]));
 }
 
-it("cloud libraries are loaded only for configured providers, at the start or when the file changes", async () => {
+/** Adds a provider with a service account over the management API. */
+async function addVertex(url: string): Promise<void> {
+  const account = { type: "service_account", client_email: "a@b.iam", private_key: "-" };
+  const { status, text } = await call(url, "POST", "/providers", {
+    token: adminToken,
+    body: {
+      id: "vertex",
+      dialect: "vertex",
+      base_url: "https://8.8.8.8/v1/projects/p/locations/l",
+      auth: { type: "google", service_account_key: JSON.stringify(account) },
+    },
+  });
+  expect([status, text]).toEqual([201, expect.any(String)]);
+}
+
+it("cloud libraries are loaded only for configured providers, when the file or the management API names them", async () => {
   const loads = join(directory, "loads");
   writeFileSync(loads, "");
   const loaded = (): string[] => readFileSync(loads, "utf8").split("\n").filter(Boolean);
@@ -38,9 +52,10 @@ it("cloud libraries are loaded only for configured providers, at the start or wh
     TOLLGATE_CONFIG: config,
     TEST_LOADS: loads,
     NODE_OPTIONS: `--import=${hook}`,
+    TOLLGATE_ADMIN_TOKEN: adminToken,
   });
   expect(loaded()).toEqual([]);
-  configure("vertex");
+  await addVertex(gateway.url);
   await eventually(() => loaded().includes("google-auth-library"), "Google's library is loaded");
   expect(loaded()).toEqual(["google-auth-library"]);
   configure("bedrock");

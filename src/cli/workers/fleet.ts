@@ -214,10 +214,10 @@ export class Fleet {
     place.current = next;
     place.failures = 0;
     old.state = "leaving";
-    this.#elect();
-    return !this.#stopping.signal.aborted;
     // From now on: the old worker may have calls for minutes.
     void this.#keepRunning(place);
+    this.#elect();
+    return !this.#stopping.signal.aborted;
   }
 
   /** Stops all workers cleanly; kills those that still run after `leaveMs` and a limit. */
