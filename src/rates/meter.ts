@@ -65,6 +65,8 @@ export class Meter {
 
   /** Takes `amount` if it is free, and returns true. `limit` is the current limit of this caller. */
   tryTake(amount: number, limit: number, nowMs: number): boolean {
+    // What was taken ahead under a higher limit goes back: the database decides by the new one.
+    if (limit < this.limit) this.giveBackFree();
     this.limit = limit;
     if (this.waiting.length > 0 || this.free < amount) return false;
     this.use(amount, nowMs);
@@ -164,13 +166,17 @@ export class Meter {
     for (const { reject } of this.waiting.splice(0, asked)) reject(error);
   }
 
+  /** Slots for calls need no correction: the next query names the running ones. */
+  private giveBackFree(): void {
+    if (this.free > 0 && !this.countsCalls)
+      this.corrections.push({ step: this.step, amount: -this.free });
+    this.free = 0;
+  }
+
   /** Gives back unused grants. Returns true if there is something to send. */
   settle(nowMs: number): boolean {
     const isIdle = nowMs - this.usedAt >= recentMs || nowMs - this.grantedAt >= freeMsMax;
-    if (this.free > 0 && isIdle && !this.countsCalls) {
-      this.corrections.push({ step: this.step, amount: -this.free });
-      this.free = 0;
-    }
+    if (isIdle && !this.countsCalls) this.giveBackFree();
     return this.hasCorrections || (this.countsCalls && this.free > 0);
   }
 

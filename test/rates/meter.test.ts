@@ -53,6 +53,24 @@ it("units that were taken ahead and not used are returned once, to the second in
   expect(meter.tryTake(1, 100, 302)).toBe(false);
 });
 
+it.each(["requests", "calls"] as const)(
+  "LIM-17: %s that were taken ahead under a higher limit are not used after it was lowered",
+  (unit) => {
+    const meter = meterOf(unit);
+    meter.tryTake(1, 100, 0);
+    addWaiter(meter, 1);
+    meter.ask(0);
+    meter.answered(1, answer(4), 1);
+    expect(meter.tryTake(1, 100, 2)).toBe(true);
+    expect(meter.tryTake(1, 1, 3)).toBe(false);
+    const refused = addWaiter(meter, 1);
+    const corrections = unit === "calls" ? [] : [{ step: 7, amount: -2 }];
+    expect(meter.ask(3)).toMatchObject({ limit: 1, need: unit === "calls" ? 3 : 1, corrections });
+    meter.answered(1, answer(0), 200);
+    expect(refused.short).toBe(true);
+  },
+);
+
 it("LIM-17: after a request without an answer, reported use is sent again and returned units are not", () => {
   const meter = meterOf("requests");
   meter.correct(7, -2);
