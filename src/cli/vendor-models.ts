@@ -118,8 +118,8 @@ export async function openVendorModels(options: VendorOptions): Promise<VendorMo
     if (!hasVendors(variables)) return;
     const now = await catalogList(database);
     if (now === list) return;
-    list = now;
     vendors = environmentCatalog(variables, () => now ?? shippedList());
+    list = now;
     join();
     log.info({ models: vendors.models.size }, "the list of models was taken from the database");
   };

@@ -155,6 +155,31 @@ describeDatabase("the list of models", (open) => {
     }
   });
 
+  it("that this version cannot read changes nothing, also at a reload", async () => {
+    const database = await open();
+    const variables = { OPENAI_API_KEY: "sk-1" };
+    const warnings: string[] = [];
+    const log = { ...silentLog, warn: (_fields: object, line: string) => void warnings.push(line) };
+    const models = await openVendorModels({ variables, log });
+    try {
+      const shipped = models.current().models.size;
+      await database.transaction((tx) =>
+        addCatalogList(tx, database.signals, {
+          createdAt: new Date(),
+          source: "a newer version",
+          models: 1,
+          list: '{"vendor":"openai", in another form}',
+        }),
+      );
+      await models.follow(database);
+      expect(warnings).toEqual([expect.stringMatching(/could not be read/)]);
+      await models.take(variables);
+      expect(models.current().models.size).toBe(shipped);
+    } finally {
+      models.close();
+    }
+  });
+
   it("is read again after a failed read, without a second notification", async () => {
     const database = await open();
     const busy = busyDatabase(database);
