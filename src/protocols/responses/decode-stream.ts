@@ -22,6 +22,7 @@ import {
   closeAll,
   closeBlock,
   closeTexts,
+  endStreamedPart,
   isEmpty,
   openBlock,
   openPart,
@@ -76,10 +77,8 @@ function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEven
   const index = state.places.of(name, frame);
   if (name === "response.output_item.added") return takeItemStart(state, index, frame["item"]);
   if (name === "response.output_item.done") return takeItemEnd(state, index, frame["item"]);
-  if (name === "response.output_text.annotation.added") {
-    const part = blockId(index, frame["content_index"]);
-    return citationEvents(state, state.resumed.get(part) ?? part, [frame["annotation"]]);
-  }
+  if (name === "response.output_text.annotation.added")
+    return citationEvents(state, blockId(index, frame["content_index"]), [frame["annotation"]]);
   const at = name.lastIndexOf(".");
   const [stem, step] = [name.slice(0, at), name.slice(at + 1)];
   if (callSteps.has(stem)) return takeCall(state, `tool_${index}`, step, frame);
@@ -216,7 +215,7 @@ function takeWholePart(
 ): CanonicalEvent[] {
   const text = part["text"] ?? part["refusal"];
   if (state.blocks.has(id) || nonEmpty(text) === undefined)
-    return closeBlock(state, state.resumed.get(id) ?? id);
+    return endStreamedPart(state, id, part["annotations"]);
   return [
     ...openPart(state, { id, part: id, kind }, "item"),
     ...addContent(state, id, text),

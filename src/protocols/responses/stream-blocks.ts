@@ -17,6 +17,8 @@ interface Block {
   hasContent: boolean;
   /** For a reasoning block: the current summary part. For a call: its id. */
   part?: unknown;
+  /** True for the first block of a text that has citations. */
+  isCited?: true;
 }
 
 /** The state of one stream. */
@@ -100,15 +102,29 @@ export function takeCall(
   return step === "done" && isEmpty(state, block) ? addContent(state, block, input) : [];
 }
 
-/** Returns the citations of a text that has begun. */
-export const citationEvents = (
-  state: StreamState,
-  block: BlockId,
+/** Returns the citations of a message's part, if it is a text that has begun. */
+export function citationEvents(
+  { blocks, resumed }: StreamState,
+  part: BlockId,
   annotations: unknown,
-): CanonicalEvent[] =>
-  state.blocks.get(block)?.kind === "text"
-    ? decodeAnnotations(annotations).map((citation) => ({ type: "citation", block, citation }))
-    : [];
+): CanonicalEvent[] {
+  const begun = blocks.get(part);
+  if (begun?.kind !== "text") return [];
+  begun.isCited = true;
+  const block = resumed.get(part) ?? part;
+  return decodeAnnotations(annotations).map((citation) => ({ type: "citation", block, citation }));
+}
+
+/** Ends a message's part that was streamed. Some vendors send its annotations only here. */
+export function endStreamedPart(
+  state: StreamState,
+  part: BlockId,
+  annotations: unknown,
+): CanonicalEvent[] {
+  const isCited = state.blocks.get(part)?.isCited === true;
+  const cited = isCited ? [] : citationEvents(state, part, annotations);
+  return [...cited, ...closeBlock(state, state.resumed.get(part) ?? part)];
+}
 
 /** Ends a block if it is open. */
 export function closeBlock(
