@@ -124,8 +124,10 @@ function encodeOutput(parts: readonly Part[], id: string, status: string): JsonO
   for (const part of parts) {
     const spoken = encodeMessagePart(part);
     if (!spoken) {
-      openContent = undefined;
-      items.push(...encodeItem(part, `${id}_${items.length}`));
+      const encoded = encodeItem(part, `${id}_${items.length}`);
+      // A part without an item, such as another vendor's signature, does not end a message.
+      if (encoded.length > 0) openContent = undefined;
+      items.push(...encoded);
       continue;
     }
     if (!openContent || (part.type === "text" && part.newMessage)) {

@@ -246,6 +246,23 @@ describe("the writer of whole responses answers", () => {
     expect(output).toMatchObject([{ type: "function_call", id: "fc_01test_0" }]);
   });
 
+  it("CONV-702: writes one message around another vendor's signature or sound, as in a stream", () => {
+    const text = (said: string): Part => ({ type: "text", text: said });
+    const signature = { protocol: "generate_content", value: "zzz" } as const;
+    const source = { kind: "base64", mediaType: "audio/wav", data: "UklG" } as const;
+    const parts: Part[] = [
+      text("One."),
+      { type: "reasoning", text: "", signature },
+      text(" Two."),
+      { type: "media", media: "audio", source },
+      text(" Three."),
+    ];
+    const { output } = encodeResponse(response(parts), contextFor());
+    expect(output).toMatchObject([
+      { id: "msg_01test_0", content: [{ text: "One." }, { text: " Two." }, { text: " Three." }] },
+    ]);
+  });
+
   const files = recordings("openai/responses", /(?<!error|error\.1)\.json$/);
 
   it.skipIf(files.length === 0)(
