@@ -1,5 +1,6 @@
 /** Streams that are collected into whole answers, because the vendor streamed unasked: the same answer and charge as streamed. T15. */
 import { expect, it } from "vitest";
+import { noUsage } from "../../src/base/usage.ts";
 import type { JsonObject } from "../../src/protocols/index.ts";
 import { framesOf, sse } from "../protocols/chat/support.ts";
 import { routeOf } from "./route.ts";
@@ -105,3 +106,30 @@ it.each<["chat" | "responses", readonly JsonObject[], object]>([
     expect(route.usage({ ...answer })?.webSearches).toBeUndefined();
   },
 );
+
+it("T15: a file that a streamed answer cites keeps its id if a converted whole answer is collected", () => {
+  const citation = {
+    type: "char_location",
+    cited_text: "Seven.",
+    document_index: 2,
+    document_title: "report.pdf",
+    file_id: "file_1",
+    start_char_index: 0,
+    end_char_index: 6,
+  };
+  const frames = streamOf(
+    { type: "message_start", message: { id: "m", content: [], usage: { input_tokens: 3 } } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "It is 7." } },
+    { type: "content_block_delta", index: 0, delta: { type: "citations_delta", citation } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 4 } },
+    { type: "message_stop" },
+  );
+  const route = routeOf("responses", "messages", { model: "acme/x", input: "Hi" });
+  const answer = route.answer(route.answerFromFrames(frames)!, [], noUsage);
+  const file = { type: "file_citation", file_id: "file_1", filename: "report.pdf", index: 2 };
+  expect(answer["output"]).toMatchObject([
+    { content: [{ text: "It is 7.", annotations: [file] }] },
+  ]);
+});

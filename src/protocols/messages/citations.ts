@@ -10,12 +10,16 @@ export const decodeCitations = (citations: unknown): Citation[] =>
   objects(citations).flatMap(decodeCitation);
 
 function decodeCitation(wire: WireObject): Citation[] {
-  const { url, source, title, cited_text: quote, document_title: name, file_id: id } = wire;
+  const { url, source, title, cited_text: quote, document_title: name } = wire;
   const pages = citationOf(url ?? source, { title, quote });
   if (pages.length > 0) return pages;
   const index = wire["document_index"] ?? wire["search_result_index"];
-  return fileCitationOf(id ?? nonEmpty(source), { title: name ?? title, quote, index });
+  // In a collected stream, and behind another gateway, the source has the gateway's mark.
+  const id = wire["file_id"] ?? nonEmpty(source)?.replace(markedFile, "");
+  return fileCitationOf(id, { title: name ?? title, quote, index });
 }
+
+const markedFile = new RegExp(`^${unsignedFile}`);
 
 /**
  * Encodes a citation. It carries the gateway's mark instead of the vendor's proof, so that the gateway can remove it when the caller sends
