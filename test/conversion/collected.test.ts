@@ -133,3 +133,18 @@ it("T15: a file that a streamed answer cites keeps its id if a converted whole a
     { content: [{ text: "It is 7.", annotations: [file] }] },
   ]);
 });
+
+it("T15: the items of a responses stream that only end in another order keep their own", () => {
+  const called = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+  const done = (output_index: number, item: JsonObject): JsonObject => ({
+    type: "response.output_item.done",
+    output_index,
+    item,
+  });
+  const frames = streamOf(done(1, called), done(0, message), {
+    type: "response.completed",
+    response: { id: "r", status: "completed", output: [] },
+  });
+  const route = routeOf("responses", "responses", { model: "acme/x", input: "Hi" });
+  expect(route.answerFromFrames(frames)!["output"]).toEqual([message, called]);
+});

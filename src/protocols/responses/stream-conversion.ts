@@ -1,6 +1,7 @@
 /** Converts a whole response to a stream and back, including citations and items of the vendor's own tools. Traps T14, T15. */
 import { isObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
+import { tokenCount } from "../../base/usage.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objects } from "../read.ts";
@@ -121,19 +122,24 @@ const pieceSteps = (name: string, key: string, text: string, at: JsonObject): St
  */
 export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ResponsesReader();
-  const items: JsonObject[] = [];
+  const items: { readonly at: number; readonly item: JsonObject }[] = [];
   for (const event of frames) {
     const read = reader.read(event);
     if (read.type === "step" && read.name === "response.output_item.done") {
-      const { item } = read.frame;
-      if (isObject(item)) items.push(structuredClone(item) as JsonObject);
+      const { item, output_index: index } = read.frame;
+      const at = tokenCount(index, items.length);
+      if (isObject(item)) items.push({ at, item: structuredClone(item) as JsonObject });
     }
     if (read.type !== "response" || !read.isLast) continue;
     const { response } = read;
     if (reader.error || read.error) return undefined;
     const isTold = Array.isArray(response["output"]) && response["output"].length > 0;
     if (isTold) return response;
-    return items.length > 0 ? { ...response, output: items as Json[] } : undefined;
+    // Items may end in another order than they began.
+    const output: Json[] = items
+      .toSorted((one, other) => one.at - other.at)
+      .map(({ item }) => item);
+    return output.length > 0 ? { ...response, output } : undefined;
   }
   return undefined;
 }
