@@ -148,3 +148,32 @@ it("T15: the items of a responses stream that only end in another order keep the
   const route = routeOf("responses", "responses", { model: "acme/x", input: "Hi" });
   expect(route.answerFromFrames(frames)!["output"]).toEqual([message, called]);
 });
+
+it("T15: a message that a vendor repeats beside its deltas is not taken as a further piece", () => {
+  const chunk = (
+    delta: string,
+    soFar: string,
+    finish_reason: string | null = null,
+  ): JsonObject => ({
+    id: "c",
+    choices: [
+      {
+        index: 0,
+        delta: { role: "assistant", content: delta },
+        message: { role: "assistant", content: soFar },
+        finish_reason,
+      },
+    ],
+  });
+  const frames = streamOf(chunk("One", "One"), chunk(" two", "One two", "stop"), "[DONE]");
+  const { choices } = routeOf("chat", "chat", asked).answerFromFrames(frames)!;
+  expect(choices).toMatchObject([{ message: { content: "One two" }, finish_reason: "stop" }]);
+  const whole = { role: "assistant", content: "All", audio: { id: "a" } };
+  const only = streamOf({
+    id: "c",
+    choices: [{ index: 0, message: whole, finish_reason: "stop" }],
+  });
+  expect(routeOf("chat", "chat", asked).answerFromFrames(only)).toMatchObject({
+    choices: [{ message: whole }],
+  });
+});

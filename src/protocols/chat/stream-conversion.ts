@@ -157,13 +157,15 @@ function takeChoice(
     finish_reason: _reason,
     ...beside
   } = choice;
-  const { stop_reason: _stop, usage: _usage, ...others } = beside;
+  const { stop_reason: _stop, usage: _usage, message, ...others } = beside;
   const index = Number(wireIndex ?? 0);
   const known = choices.get(index) ?? noChoice();
   choices.set(index, known);
+  // Perplexity repeats the message so far beside each delta. A vendor that sends it whole has no delta.
+  const whole = known.frames.length === 0 ? message : undefined;
   const [exact, own] = [exactTwinOf(chunk), exactTwinOf(choice)];
   known.frames.push({ data: JSON.stringify({ ...exact, choices: [{ ...own, index: 0 }] }) });
-  addMembers(known.message, unreadMembers(objectOf(wireDelta)));
+  addMembers(known.message, unreadMembers(objectOf(wireDelta ?? whole)));
   addMembers(known.beside, others);
   if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
 }
