@@ -177,3 +177,20 @@ it("T15: a message that a vendor repeats beside its deltas is not taken as a fur
     choices: [{ message: whole }],
   });
 });
+
+it("T15: a call of the deprecated functions stays one in a collected direct answer", () => {
+  const piece = (members: JsonObject): JsonObject => ({
+    id: "c",
+    choices: [{ index: 0, delta: { function_call: members } }],
+  });
+  const frames = streamOf(
+    piece({ name: "f", arguments: '{"x"' }),
+    piece({ arguments: ":1}" }),
+    end(0, "function_call"),
+    "[DONE]",
+  );
+  const { choices } = routeOf("chat", "chat", asked).answerFromFrames(frames)!;
+  const function_call = { name: "f", arguments: '{"x":1}' };
+  expect(choices).toMatchObject([{ message: { function_call }, finish_reason: "function_call" }]);
+  expect(JSON.stringify(choices)).not.toContain("tool_calls");
+});

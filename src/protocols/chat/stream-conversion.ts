@@ -95,6 +95,8 @@ interface StreamedChoice {
   readonly message: JsonObject;
   readonly beside: JsonObject;
   readonly logprobs: JsonObject;
+  /** True if it called a function the deprecated way. */
+  isFunction: boolean;
 }
 
 /** Returns the whole answer of a stream; undefined if it has an error, or one of its choices broke off. */
@@ -165,7 +167,9 @@ function takeChoice(
   const whole = known.frames.length === 0 ? message : undefined;
   const [exact, own] = [exactTwinOf(chunk), exactTwinOf(choice)];
   known.frames.push({ data: JSON.stringify({ ...exact, choices: [{ ...own, index: 0 }] }) });
-  addMembers(known.message, unreadMembers(objectOf(wireDelta ?? whole)));
+  const delta = objectOf(wireDelta ?? whole);
+  known.isFunction ||= isObject(delta["function_call"]);
+  addMembers(known.message, unreadMembers(delta));
   addMembers(known.beside, others);
   if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
 }
@@ -175,16 +179,17 @@ const noChoice = (): StreamedChoice => ({
   message: {},
   beside: {},
   logprobs: {},
+  isFunction: false,
 });
 
 function collectChoice(
-  { frames, message, beside, logprobs }: StreamedChoice,
+  { frames, message, beside, logprobs, isFunction }: StreamedChoice,
   index: number,
   isMarked: boolean,
 ): JsonObject | undefined {
   const response = collectFrames({ decodeStream }, isMarked ? [...frames, endMarker] : frames);
   if (!response) return undefined;
-  const { message: said, ...choice } = encodeChoice(response, index);
+  const { message: said, ...choice } = encodeChoice(response, index, isFunction);
   const { reasoning_content: _content, reasoning: _text, ...rest } = said as JsonObject;
   const isTold = "reasoning_content" in message || "reasoning" in message;
   const whole = { ...(isTold ? rest : (said as JsonObject)), ...message };
