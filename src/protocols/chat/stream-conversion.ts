@@ -83,8 +83,8 @@ function callDelta(call: JsonObject, index: number, answerId: string): JsonObjec
   const type = nonEmpty(call["type"]) ?? "function";
   const { function: named } = call;
   if (!isObject(named)) return { ...call, index, id, type };
-  const { arguments: written = {} } = named;
-  const text = typeof written === "string" ? written : exactText(written);
+  const { arguments: written } = named;
+  const text = typeof written === "string" ? written : exactText(written ?? {});
   return { ...call, index, id, type, function: { ...named, arguments: text } };
 }
 

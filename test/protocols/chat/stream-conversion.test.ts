@@ -55,3 +55,11 @@ it.each<[string, readonly (JsonObject | string)[]]>([
     choices: [{ message: { content: "Half" }, finish_reason: "stop" }],
   });
 });
+
+it("T14: a call without arguments is streamed with an empty object, as in a whole answer", () => {
+  const tool_calls = [{ id: "call_1", type: "function", function: { name: "f", arguments: null } }];
+  const message = { role: "assistant", content: null, tool_calls };
+  const answer = { id: "chatcmpl-1", choices: [{ index: 0, message, finish_reason: "stop" }] };
+  const text = chatCodec.direct.framesOf(answer, contextFor()).map(({ data }) => data);
+  expect(text.join("")).toContain('"function":{"name":"f","arguments":"{}"}');
+});
