@@ -56,6 +56,11 @@ const cases: [string, Body[], string][] = [
     [message("m1"), message("m2", "It is here.")],
     "It is here.",
   ],
+  [
+    "a second message may begin with an empty text",
+    [message("m1", "I will look."), message("m2", "", "It is here.")],
+    "I will look.\n\nIt is here.",
+  ],
 ];
 
 const textOf = (...texts: unknown[]): string => (texts as (string | undefined)[]).join("");

@@ -46,11 +46,13 @@ function decodeOutput(items: readonly WireObject[], id: string): Part[] {
   let isLater = false;
   return items.flatMap((item, index) => {
     const parts = decodeItem(item, callId(id, index));
-    const [first, ...others] = parts;
-    if (item["type"] !== "message" || first?.type !== "text" || first.text === "") return parts;
+    const first = parts.find((part) => part.type === "text" && part.text !== "");
+    if (item["type"] !== "message" || !first) return parts;
     const isNewMessage = isLater;
     isLater = true;
-    return isNewMessage ? [{ ...first, newMessage: true }, ...others] : parts;
+    return isNewMessage
+      ? parts.map((part) => (part === first ? { ...first, newMessage: true } : part))
+      : parts;
   });
 }
 
