@@ -22,7 +22,8 @@ export function reportsInput(usage: WireObject): boolean {
  */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
   const merged = { ...earlier };
-  const kept: readonly string[] = reportsInput(earlier) && !reportsInput(later) ? inputFields : [];
+  const isPlaceholder = reportsInput(earlier) && !reportsInput(later);
+  const kept: readonly string[] = isPlaceholder ? [...inputFields, "cache_creation"] : [];
   for (const [field, value] of Object.entries(later)) {
     if (value !== null && value !== undefined && !kept.includes(field)) merged[field] = value;
   }

@@ -129,6 +129,15 @@ describe("the tap of a messages stream", () => {
     expect(usageOf(start(zeros), end({ output_tokens: 7 }))).toBeUndefined();
     expect(usageOf(start(real), end({ ...zeros, output_tokens: 7 }))).toMatchObject(counts);
     expect(usageOf(start(real), start(zeros), end({ output_tokens: 7 }))).toMatchObject(counts);
+    // T54: nor do zeros replace the writes that are kept for an hour.
+    const cache_creation = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 4 };
+    const written = { ...real, cache_creation_input_tokens: 4, cache_creation };
+    const nothing = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 };
+    const late = { ...zeros, cache_creation_input_tokens: 0, cache_creation: nothing };
+    expect(usageOf(start(written), end({ ...late, output_tokens: 7 }))).toMatchObject({
+      cacheWriteTokens: 4,
+      cacheWrite1hTokens: 4,
+    });
     // T61: an explicit 0 at the end counts.
     expect(usageOf(start(zeros), end(zeros))).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
