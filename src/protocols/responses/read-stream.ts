@@ -39,6 +39,15 @@ export interface StepEvent {
 export const brokenNames: ReadonlySet<string> = new Set(["response.failed", "response.cancelled"]);
 const terminalNames = new Set(["response.completed", "response.incomplete", ...brokenNames]);
 
+/** Codex's service and OpenRouter may end any answer with this event, which few clients know. */
+const doneName = "response.done";
+
+/** Returns the name of the event that clients wait for. */
+function endOf({ status }: JsonObject): string {
+  const name = `response.${nonEmpty(status) ?? ""}`;
+  return terminalNames.has(name) ? name : "response.completed";
+}
+
 /** Reads one stream. It returns nothing after the last event; after an error, only a failed response, which may report usage (T45). */
 export class ResponsesReader {
   /** The first error before the end. */
@@ -80,7 +89,9 @@ export class ResponsesReader {
     return this.error ? nothing : { type: "step", name, frame };
   }
 
-  #takeResponse(name: string, frame: WireObject, response: JsonObject): ResponseEvent {
+  #takeResponse(wireName: string, frame: WireObject, response: JsonObject): ResponseEvent {
+    const name = wireName === doneName ? endOf(response) : wireName;
+    if (name !== wireName) frame["type"] = name;
     this.#isOver = terminalNames.has(name);
     this.#searches = Math.max(this.#searches, searchesIn(response["output"]));
     this.#toolUsage = response["tool_usage"];

@@ -109,6 +109,40 @@ describe("the tap of a responses stream", () => {
     },
   );
 
+  it.each([
+    ["completed", "stop"],
+    ["incomplete", "length"],
+    [undefined, "stop"],
+  ])(
+    "STREAM-04 STREAM-07: an answer of status %s that ends with response.done is complete, and gets the event that clients wait for",
+    (status, reason) => {
+      const last = ended("done", { status: status ?? null });
+      const frames = framesOf(sse(...begun, last));
+      const { tap } = tapped(direct, frames);
+      expect(tap.seen).toMatchObject({ ended: true, error: undefined });
+      expect(tap.seen.usage).toMatchObject({ inputTokens: 36, outputTokens: 87 });
+      const type = `response.${status ?? "completed"}`;
+      const [end, marker] = tap.release();
+      expect(end?.event).toBe(type);
+      expect(dataOf([end!])).toMatchObject([{ type, response: { usage: usageOf(36, 87) } }]);
+      expect(marker?.data).toBe("[DONE]");
+      const events = decodeFrames(responsesCodec, frames);
+      expect(events.at(-1)).toMatchObject({ type: "finish", finish: { reason } });
+    },
+  );
+
+  it("T16: a failed response that ends with response.done is no answer", () => {
+    const failed = ended("done", { status: "failed", error: { code: "x", message: "boom" } });
+    const frames = framesOf(sse(...begun, failed));
+    const { tap } = tapped(direct, frames);
+    expect(tap.seen.error).toMatchObject({ message: "boom" });
+    expect(dataOf(tap.fail(new GatewayError("upstream_error", "ours")))).toMatchObject([
+      { type: "response.failed", response: { status: "failed" } },
+      "[DONE]",
+    ]);
+    expect(direct.answerFromFrames(frames)).toBeUndefined();
+  });
+
   it("T17: passes the same frames at any cut", () => {
     const whole = tapped(direct, framesOf(transcript));
     for (const pieces of everyCut(transcript)) {
