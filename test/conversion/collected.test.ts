@@ -194,3 +194,38 @@ it("T15: a call of the deprecated functions stays one in a collected direct answ
   expect(choices).toMatchObject([{ message: { function_call }, finish_reason: "function_call" }]);
   expect(JSON.stringify(choices)).not.toContain("tool_calls");
 });
+
+it("T15 T38: calls of a collected direct chat stream keep the vendor's members, such as Google's signatures", () => {
+  const extra = (signature: string): JsonObject => ({
+    extra_content: { google: { thought_signature: signature } },
+  });
+  const piece = (index: number, more: JsonObject): JsonObject => ({
+    id: "c",
+    choices: [{ index: 0, delta: { tool_calls: [{ index, ...more }] } }],
+  });
+  const begun = (id: string): JsonObject => ({
+    id,
+    type: "function",
+    function: { name: "f", arguments: "" },
+  });
+  const frames = streamOf(
+    piece(0, { ...begun("a"), ...extra("c2ln") }),
+    piece(0, { function: { arguments: '{"x":1}' } }),
+    piece(1, begun("b")),
+    piece(1, { function: { arguments: "{}" }, ...extra("bm8=") }),
+    end(0, "tool_calls"),
+    "[DONE]",
+  );
+  expect(routeOf("chat", "chat", asked).answerFromFrames(frames)).toMatchObject({
+    choices: [
+      {
+        message: {
+          tool_calls: [
+            { id: "a", function: { name: "f", arguments: '{"x":1}' }, ...extra("c2ln") },
+            { id: "b", function: { name: "f", arguments: "{}" }, ...extra("bm8=") },
+          ],
+        },
+      },
+    ],
+  });
+});

@@ -4,6 +4,7 @@
  */
 import { exactText, exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { callId } from "../call-id.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -95,6 +96,8 @@ interface StreamedChoice {
   readonly message: JsonObject;
   readonly beside: JsonObject;
   readonly logprobs: JsonObject;
+  /** The same of its calls, by the vendor's number, in the order in which they began. */
+  readonly calls: Map<unknown, JsonObject>;
   /** True if it called a function the deprecated way. */
   isFunction: boolean;
 }
@@ -170,6 +173,13 @@ function takeChoice(
   const delta = objectOf(wireDelta ?? whole);
   known.isFunction ||= isObject(delta["function_call"]);
   addMembers(known.message, unreadMembers(delta));
+  for (const call of objects(delta["tool_calls"])) {
+    const { index: number, id, type: _type, function: _function, custom: _custom, ...more } = call;
+    addMembers(
+      getOrCreate(known.calls, number ?? id, () => ({})),
+      more as JsonObject,
+    );
+  }
   addMembers(known.beside, others);
   if (isObject(logprobs)) addMembers(known.logprobs, logprobs);
 }
@@ -179,11 +189,12 @@ const noChoice = (): StreamedChoice => ({
   message: {},
   beside: {},
   logprobs: {},
+  calls: new Map(),
   isFunction: false,
 });
 
 function collectChoice(
-  { frames, message, beside, logprobs, isFunction }: StreamedChoice,
+  { frames, message, beside, logprobs, calls, isFunction }: StreamedChoice,
   index: number,
   isMarked: boolean,
 ): JsonObject | undefined {
@@ -193,6 +204,11 @@ function collectChoice(
   const { reasoning_content: _content, reasoning: _text, ...rest } = said as JsonObject;
   const isTold = "reasoning_content" in message || "reasoning" in message;
   const whole = { ...(isTold ? rest : (said as JsonObject)), ...message };
+  const called = objects(whole["tool_calls"]) as JsonObject[];
+  const more = [...calls.values()];
+  // Calls that share a number cannot be told apart.
+  if (called.length > 0 && called.length === more.length)
+    whole["tool_calls"] = called.map((call, at) => ({ ...more[at], ...call }));
   const told = member("logprobs", Object.keys(logprobs).length > 0 ? logprobs : undefined);
   // An interrupted choice keeps the vendor's own word, as in its stream: encoded, it would look complete.
   const { reason, raw } = response.finish;
