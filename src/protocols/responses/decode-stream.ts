@@ -65,6 +65,8 @@ function begin(state: StreamState, id: string, createdAt: number): CanonicalEven
 
 const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
   "response.output_text": "text",
+  // OpenRouter's documents name the pieces of a text so.
+  "response.content_part": "text",
   "response.refusal": "refusal",
   "response.reasoning_summary_text": "reasoning",
   "response.reasoning_summary": "reasoning",
@@ -75,8 +77,10 @@ const textKinds: Readonly<Record<string, "text" | "refusal" | "reasoning">> = {
 
 function takeStep(state: StreamState, { name, frame }: StepEvent): CanonicalEvent[] {
   const index = state.places.of(name, frame);
-  if (name === "response.output_item.added") return takeItemStart(state, index, frame["item"]);
-  if (name === "response.output_item.done") return takeItemEnd(state, index, frame["item"]);
+  const { item } = frame;
+  if (name === "response.output_item.added")
+    return isObject(item) && isCall(item["type"]) ? beginCall(state, index, item) : [];
+  if (name === "response.output_item.done") return takeItemEnd(state, index, item);
   if (name === "response.output_text.annotation.added")
     return citationEvents(state, blockId(index, frame["content_index"]), [frame["annotation"]]);
   const at = name.lastIndexOf(".");
@@ -147,10 +151,6 @@ function takeReasoning(
 
 const blockId = (index: string, contentIndex: unknown): BlockId =>
   `content_${index}_${tokenCount(contentIndex)}`;
-
-function takeItemStart(state: StreamState, index: string, item: unknown): CanonicalEvent[] {
-  return isObject(item) && isCall(item["type"]) ? beginCall(state, index, item) : [];
-}
 
 function beginCall(state: StreamState, index: string, item: WireObject): CanonicalEvent[] {
   const block = `tool_${index}`;

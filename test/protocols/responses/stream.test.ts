@@ -157,6 +157,11 @@ describe("the reader of responses streams", () => {
       [{ type: "text", text: "t" }],
     ],
     [
+      "reads text in pieces of OpenRouter's name",
+      ["a", "b"].map((delta): Step => ["content_part.delta", at(0, { delta })]),
+      [{ type: "text", text: "ab" }],
+    ],
+    [
       "reads text that comes only as a whole item",
       [
         [
