@@ -229,6 +229,8 @@ ${content()}
 - Tool results follow their calls directly, in the order of the calls. Calls without a result, and results without
   a call, are removed and reported.
 - Neighbouring turns of one role are merged. An empty turn gets a placeholder.
+- For generateContent, tool results are a turn of their own, and the user's other words follow in the next one: Gemini 3.6 and later refuse
+  anything else beside results.
 - Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.

@@ -121,6 +121,18 @@ function unpairedTools(body: Json): Failure | undefined {
   return undefined;
 }
 
+/** From Gemini 3.6 on, a turn with function responses has nothing else. The vendor's own words mislead: the request may end with the user. */
+function mixedResponses(body: Json, model: string): Failure | undefined {
+  if (!/gemini-(?:3\.(?:[6-9]|\d\d)|[4-9])/.test(model)) return undefined;
+  const isMixed = asList(body["contents"])
+    .map(asObject)
+    .some((content) => {
+      const answers = countOf(content, "functionResponse");
+      return answers > 0 && answers < asList(content["parts"]).length;
+    });
+  return isMixed ? { message: "Requests ending with a model turn are not supported." } : undefined;
+}
+
 /** On the third generation, each step of the current turn must bring back the signature of its first call. */
 function unsignedCall(body: Json, model: string): Failure | undefined {
   if (!model.includes("gemini-3")) return undefined;
@@ -205,6 +217,7 @@ const rows: readonly ((body: Json, model: string) => Failure | undefined)[] = [
   wrongContents,
   wrongTools,
   unpairedTools,
+  mixedResponses,
   unsignedCall,
 ];
 

@@ -10,6 +10,7 @@ const model = "sandbox-large";
 const client = (apiKey = "sandbox") =>
   new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${sandbox.url}/google` } });
 const { name, description, parameters } = weather;
+const sentinel = "skip_thought_signature_validator";
 const tools = [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }];
 
 async function chunksOf(body: GenerateContentParameters) {
@@ -103,13 +104,32 @@ describe("generateContent", () => {
         config: { tools },
       });
     expect((await answer(part)).text).toContain("The tool answered: 21");
-    const sentinel = "skip_thought_signature_validator";
     expect((await answer({ ...part, thoughtSignature: sentinel })).text).toContain("21");
     await expect(answer({ functionCall: part.functionCall })).rejects.toThrow(
       "missing a thought_signature",
     );
     const other = { ...part, functionCall: { ...part.functionCall, args: { city: "Oslo" } } };
     await expect(answer(other)).rejects.toThrow("Corrupted thought signature");
+  });
+
+  it("refuses anything beside function responses from Gemini 3.6 on", async () => {
+    const functionCall = { name, args: { city: "Rome" } };
+    const functionResponse = { name, response: { output: "21" } };
+    const ask = (version: string, ...turns: object[][]) =>
+      client().models.generateContent({
+        model: `gemini-${version}-flash`,
+        contents: [
+          { role: "user", parts: [{ text: "Weather in Rome?" }] },
+          { role: "model", parts: [{ functionCall, thoughtSignature: sentinel }] },
+          ...turns.map((parts) => ({ role: "user", parts })),
+        ],
+        config: { tools },
+      });
+    const text = { text: "Go on" };
+    for (const version of ["3.6", "3.10", "4"])
+      await expect(ask(version, [{ functionResponse }, text])).rejects.toThrow("a model turn");
+    expect((await ask("3.5", [{ functionResponse }, text])).text).toContain("answered: 21");
+    expect((await ask("3.6", [{ functionResponse }], [text])).functionCalls).toHaveLength(1);
   });
 
   it("honours stop sequences and maxOutputTokens, filters and blocks", async () => {

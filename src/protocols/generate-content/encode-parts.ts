@@ -20,29 +20,28 @@ export interface EncodeContext {
   readonly takesAnyUri: boolean;
 }
 
-/** Encodes a user turn as contents. Older models refuse media in a tool result: they follow in a separate content, with their origin. */
+/**
+ * Encodes a user turn as contents. Tool results are a content of their own: Gemini 3.6 and later refuse anything else beside them ("Requests
+ * ending with a model turn are not supported"). Older models refuse media in a result: they follow in the next content, with their origin.
+ */
 export function encodeUserTurn(
   parts: readonly Part[],
   context: EncodeContext,
   nestsMedia: boolean,
 ): JsonObject[] {
-  const content = (said: readonly Part[]): JsonObject => ({
-    role: "user",
-    parts: encodeParts(said, context),
-  });
   const results = parts.filter((part) => part.type === "tool_result");
   const returned = nestsMedia ? [] : results.flatMap((result) => mediaOf(result, context));
-  if (returned.length === 0) return [content(parts)];
-  const isMedia = ({ type }: Part): boolean => type === "media";
-  const bare = results.map((result) => ({
-    ...result,
-    content: result.content.filter((part) => !isMedia(part)),
-  }));
-  return [
-    content(bare),
-    content([...returned, ...parts.filter(({ type }) => type !== "tool_result")]),
-  ];
+  const answers = returned.length === 0 ? results : results.map(withoutMedia);
+  const others = [...returned, ...parts.filter(({ type }) => type !== "tool_result")];
+  return [answers, others].flatMap((said) =>
+    said.length === 0 ? [] : [{ role: "user", parts: encodeParts(said, context) }],
+  );
 }
+
+const withoutMedia = (result: ToolResultPart): ToolResultPart => ({
+  ...result,
+  content: result.content.filter(({ type }) => type !== "media"),
+});
 
 function mediaOf(result: ToolResultPart, { namesById }: EncodeContext): Part[] {
   const media = result.content.filter(({ type }) => type === "media");

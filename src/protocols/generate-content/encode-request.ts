@@ -30,13 +30,15 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
     takesAnyUri: request.protocol === "generate_content",
   };
   const models: EncodeContext = { ...spoken, skipsSignature: skippedIn(request, model) };
-  const nestsMedia = request.protocol === "generate_content" || !isOlderGeneration(model);
+  const nestsMedia = !isOlderGeneration(model);
   const body: JsonObject = {
-    contents: turns.flatMap(({ role, content }) =>
-      role === "assistant"
-        ? [{ role: "model", parts: encodeParts(content, models) }]
-        : encodeUserTurn(content, spoken, nestsMedia),
-    ),
+    contents: turns.flatMap(({ role, content }) => {
+      if (role === "assistant") return [{ role: "model", parts: encodeParts(content, models) }];
+      // Callers of this protocol have divided their turns themselves.
+      if (request.protocol === "generate_content")
+        return [{ role: "user", parts: encodeParts(content, spoken) }];
+      return encodeUserTurn(content, spoken, nestsMedia);
+    }),
   };
   const instruction = system.flatMap(({ content }) => encodeParts(content, spoken));
   if (instruction.length > 0) body["systemInstruction"] = { parts: instruction };

@@ -268,7 +268,11 @@ describe("the writer of generateContent requests", () => {
         ],
       },
     ]);
-    expect(encode({ messages })["contents"]).toHaveLength(2);
+    const [, results, words] = encode({ messages })["contents"] as JsonObject[];
+    expect(results).toMatchObject({
+      parts: [{ functionResponse: { parts: [inline("c2hlbGY=")] } }, { functionResponse: {} }],
+    });
+    expect(words).toEqual({ role: "user", parts: [{ text: "Which is it?" }] });
   });
 
   it("T22 T26 T27: writes results with the name of their call, an object, and their images", () => {
