@@ -234,6 +234,8 @@ ${content()}
 - Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.
+- Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. For them these turns
+  are gathered at the top, which is reported.
 - A system turn with \`clear_at: next_user_message\` is left out for other protocols if a user turn follows it.
 - Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent
   are joined without a break.

@@ -17,6 +17,7 @@ export const chatCodec: Codec = {
   forModel(model) {
     if (isMistral(model)) return mistralChat;
     if (deepseek.test(model)) return deepseekCodec;
+    if (systemFirst.test(model)) return systemFirstCodec;
     return kimi.test(model) ? kimiCodec : chatCodec;
   },
   decodeRequest,
@@ -31,6 +32,13 @@ export const chatCodec: Codec = {
 };
 
 const mistralChat = mistralCodec(chatCodec);
+
+/** Matches models that refuse a system turn within the conversation. Agents send such turns: Claude Code 2.1 in `messages`, Codex in `input`. */
+const systemFirst = /(?:^|[/-])(?:qwen|qwq|minimax)/i;
+const systemFirstCodec: UpstreamCodec = {
+  ...chatCodec,
+  limits: { ...conversionLimits, systemOnTop: true },
+};
 
 /** Both models refuse a conversation whose calls lack the reasoning before them. */
 const kimiCodec: UpstreamCodec = {

@@ -1,6 +1,6 @@
 /**
  * Extra rules of Mistral's models for chat, at any provider. Call ids have nine letters and digits. Between a tool result and the next user
- * message stands an assistant message. They refuse anything else with 400. Traps T20, T21.
+ * message stands an assistant message. System messages come first. They refuse anything else with 400. Traps T20, T21.
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
@@ -17,7 +17,7 @@ export const callIdForm = /^[a-zA-Z0-9]{9}$/;
 /** The chat codec for Mistral's models. */
 export const mistralCodec = (chat: Codec): UpstreamCodec => ({
   ...chat,
-  limits: { ...chat.limits, callIdForm },
+  limits: { ...chat.limits, callIdForm, systemOnTop: true },
   encodeRequest(request, model) {
     const body = chat.encodeRequest(request, model);
     return { ...body, messages: bridged(body["messages"] as Json[]) };
