@@ -85,6 +85,8 @@ export interface Limits {
   readonly cacheMarkersMax: number;
   /** True if system turns go apart at the top, and the conversation must begin with the user. */
   readonly systemOnTop: boolean;
+  /** True if nothing may follow the calls of a turn: some vendors then miss their results, or see the start of an answer. Absent: it may. */
+  readonly callsLast?: true;
   /** True if an answer that the model should continue must not end in white space. Absent: it may. */
   readonly trimsPrefill?: boolean;
   /** True if reasoning of earlier turns may be sent back without this protocol's signature. */

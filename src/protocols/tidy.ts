@@ -29,9 +29,9 @@ export const placeholderText = "(no content)";
 const placeholder: Part = { type: "text", text: placeholderText };
 
 /**
- * Pairs calls with results, merges neighbours of one role and fills empty messages. Results move directly after their calls. Results
- * without a call, calls without a result, and white space that the upstream refuses are removed and noted. System turns that move are
- * noted. Merging and filling lose nothing, so they are not noted.
+ * Pairs calls with results, merges neighbours of one role and fills empty messages. Results move directly after their calls, which end
+ * their turn where the vendor requires it. Results without a call, calls without a result, and white space that the upstream refuses are
+ * removed and noted. System turns that move are noted. Merging and filling lose nothing, so they are not noted.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   const messages = splitByRole(request.messages);
@@ -43,7 +43,7 @@ export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
       "system turns within the conversation went to its top, the one place the upstream has";
     notes.push({ param: messagesField[request.protocol], kind: "rewritten", detail });
   }
-  const placed = ordered.flatMap((message) => placeResults(message, pairs));
+  const placed = ordered.flatMap((message) => placeResults(message, pairs, limits));
   const merged = joinPieces(mergeNeighbours(placed, limits), request.protocol);
   const filled = merged.flatMap(fillEmpty);
   const prefillTrim =
@@ -107,16 +107,18 @@ function removed(param: string, which: readonly string[], what: string): Note[] 
 }
 
 /** Returns a turn with its answered calls, followed by their results in the order of the calls (T20). */
-function placeResults(message: Message, pairs: Pairs): Message[] {
+function placeResults(message: Message, pairs: Pairs, { callsLast }: Limits): Message[] {
   const results: ToolResultPart[] = [];
-  const content: Part[] = [];
+  const said: Part[] = [];
+  const calls: Part[] = callsLast ? [] : said;
   for (const part of message.content) {
     const pair = part.type === "tool_call" ? pairs.get(part) : undefined;
     if (pair) {
-      content.push(pair.call);
+      calls.push(pair.call);
       results.push(pair.result);
-    } else if (part.type !== "tool_call" && part.type !== "tool_result") content.push(part);
+    } else if (part.type !== "tool_call" && part.type !== "tool_result") said.push(part);
   }
+  const content = callsLast ? [...said, ...calls] : said;
   // A turn of only results is dropped: its results moved to the turn after their calls.
   const stays = content.length > 0 || message.content.length === 0;
   const turn = stays ? [{ ...message, content }] : [];

@@ -40,6 +40,7 @@ export const conversionLimits: Limits = {
   plainCallIds: true,
   cacheMarkersMax: 0,
   systemOnTop: true,
+  callsLast: true,
   trimsPrefill: true,
   unsignedReasoning: false,
   forbidsTools: false,

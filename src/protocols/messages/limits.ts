@@ -45,6 +45,7 @@ export const conversionLimits: Limits = {
   plainCallIds: true,
   cacheMarkersMax: limits.cacheBreakpointsMax,
   systemOnTop: true,
+  callsLast: true,
   trimsPrefill: true,
   unsignedReasoning: false,
   reasoning: {
