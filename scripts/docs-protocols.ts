@@ -229,6 +229,7 @@ ${content()}
 - Tool results follow their calls directly, in the order of the calls. Calls without a result, and results without
   a call, are removed and reported.
 - Neighbouring turns of one role are merged. An empty turn gets a placeholder.
+- For chat, the texts of a turn become one text, in paragraphs, unless a picture or file is among them: some upstreams refuse lists of texts.
 - For generateContent, tool results are a turn of their own, and the user's other words follow in the next one: Gemini 3.6 and later refuse
   anything else beside results.
 - Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.

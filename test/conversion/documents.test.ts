@@ -68,7 +68,8 @@ const attributes: Readonly<Record<Name, string>> = {
 function textsAt(to: Name | "converse", body: JsonObject): string[] {
   const turns = (body["messages"] ?? body["input"] ?? body["contents"]) as Body[];
   const [{ content, parts } = {}] = turns;
-  if (typeof content === "string") return [content];
+  // Chat has them as the paragraphs of one text.
+  if (typeof content === "string") return content.split(/\n\n(?=What does)/);
   return ((to === "generate_content" ? parts : content) as Body[]).flatMap(({ text }) =>
     typeof text === "string" ? [text] : [],
   );

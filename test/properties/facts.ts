@@ -29,6 +29,9 @@ const textOf = (value: unknown): string =>
       : member,
   );
 
+/** Chat gets the texts of a turn as one, in paragraphs. Every text of a random request begins with a "t". */
+const betweenTexts = /\n\n(?=[t<])/;
+
 /** The facts of the conversation. Ids of calls are left out, because they only pair calls and results. */
 export function conversationFacts({ messages, protocol }: CanonicalRequest): Fact[] {
   const names = contentFieldNames[protocol];
@@ -50,7 +53,9 @@ export function conversationFacts({ messages, protocol }: CanonicalRequest): Fac
         const marker = role === "system" ? names.systemCache : names.cache;
         const cached = "cache" in part && part.cache !== undefined;
         return [
-          { says, name: "text" },
+          ...part.text
+            .split(betweenTexts)
+            .map((text) => ({ says: `${role}: ${text}`, name: "text" })),
           ...(cached ? [{ says: `${says} is kept in the cache`, name: marker }] : []),
         ];
       }

@@ -15,6 +15,7 @@ import {
   decodeParts,
   encodeAudio,
   fileDataSource,
+  joinText,
   type KnownKeys,
 } from "../content-parts.ts";
 import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
@@ -89,9 +90,9 @@ function decodeCache(wire: WireObject): { cache?: CacheBreakpoint } {
   return cache === undefined ? {} : { cache };
 }
 
-/** Encodes a user's content: a single text as a string, which every upstream accepts, otherwise as parts. */
+/** Encodes a user's content: only texts as one string, otherwise parts. Every upstream accepts strings; some refuse lists of texts. */
 export function encodeContent(parts: readonly Part[]): Json {
-  if (parts.length === 1 && parts[0]!.type === "text") return parts[0]!.text;
+  if (parts.every(({ type }) => type === "text")) return joinText(parts);
   return parts.flatMap((part) => {
     if (part.type === "text") return [{ type: "text", text: part.text }];
     return part.type === "media" ? encodeMedia(part) : [];
