@@ -232,6 +232,8 @@ ${content()}
 - For chat, the texts of a turn become one text, in paragraphs, unless a picture or file is among them: some upstreams refuse lists of texts.
 - For generateContent, tool results are a turn of their own, and the user's other words follow in the next one: Gemini 3.6 and later refuse
   anything else beside results.
+- Arguments of an earlier call that are not a JSON object are sent as one, as \`{"arguments": "<text>"}\`, from responses to chat and to the
+  protocols with objects. Most chat upstreams refuse the conversation otherwise.
 - Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.

@@ -21,6 +21,10 @@ export function argumentsObject(text: string): JsonObject {
   return objectIn(text) ?? { arguments: text };
 }
 
+/** Returns the arguments as the text of an object, unchanged if they are one. */
+export const objectText = (text: string): string =>
+  objectIn(text) ? text : JSON.stringify(argumentsObject(text));
+
 /** Matches the start of a JSON object, so that tool results that are listings or prose are not parsed. */
 const beginsObject = /^[\t\n\r ]*\{/u;
 

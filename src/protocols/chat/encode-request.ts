@@ -20,13 +20,17 @@ import { setTools, type KindOfTool } from "../function-tools.ts";
 import { restoreNative } from "../native.ts";
 import { formatWith } from "../output-format.ts";
 import { member } from "../read.ts";
+import { objectText } from "../tool-arguments.ts";
 import { encodeContent, encodeMedia } from "./parts.ts";
 import { encodeReasoning, encodeReasoningSettings } from "./reasoning.ts";
 import { encodeCall } from "./response.ts";
 
 /** Returns the upstream's body. `model` is the upstream's name. */
 export function encodeRequest(request: CanonicalRequest, model: string): JsonObject {
-  const body: JsonObject = { model, messages: request.messages.flatMap(encodeMessage) };
+  // Only in responses can the arguments of an earlier call be any text.
+  const messages =
+    request.protocol === "responses" ? request.messages.map(withObjects) : request.messages;
+  const body: JsonObject = { model, messages: messages.flatMap(encodeMessage) };
   const set = (key: string, value: Json | undefined): void => {
     if (value !== undefined) body[key] = value;
   };
@@ -84,6 +88,19 @@ function encodeToolChoice(choice: ToolChoice, kindOf: KindOfTool): Json {
 
 const encodeFormat = (format: OutputFormat): JsonObject =>
   formatWith(format, (declaration) => ({ json_schema: declaration }));
+
+/**
+ * Returns a turn whose calls have objects as arguments. vLLM, llama.cpp and most vendors refuse every later request of a conversation in
+ * which a model once wrote something else.
+ */
+const withObjects = (message: Message): Message => ({
+  ...message,
+  content: message.content.map((part) =>
+    part.type === "tool_call" && !part.custom
+      ? { ...part, arguments: objectText(part.arguments) }
+      : part,
+  ),
+});
 
 /** Encodes one turn as messages. Each tool result becomes a message, directly after the calls and before the user's content. */
 function encodeMessage(message: Message): JsonObject[] {
