@@ -44,6 +44,12 @@ export interface SignedIn {
   readonly passwordChangeRequired: boolean;
 }
 
+/** The user whom a password opens, and its stored hash. */
+export interface PasswordOwner {
+  readonly userId: string;
+  readonly hash: string;
+}
+
 /**
  * Signs in with a password. A password that the user chose also accepts the user's open invitations. Users who share an address and
  * a password are one person: the one who has already joined accepts the invitations of the others.
@@ -52,7 +58,7 @@ export interface SignedIn {
 export async function signIn(
   context: ThrottledContext & KnownBrowserContext,
   { email, password, address, cookie, requestId }: SignIn,
-): Promise<SignedIn> {
+): Promise<SignedIn & PasswordOwner> {
   const browser = () => knownBrowser(context, { cookie, email });
   const admission = await context.throttle.begin({
     kind: "account",
@@ -72,11 +78,12 @@ export async function signIn(
   for (const login of logins) {
     if (login.oneTime && !(await useOneTimePassword(context, login))) continue;
     await context.throttle.uncount(admission);
-    if (login.oneTime) return { userId: login.userId, passwordChangeRequired: true };
+    if (login.oneTime)
+      return { userId: login.userId, hash: login.hash, passwordChangeRequired: true };
     const own = logins.filter(({ oneTime }) => !oneTime);
-    const { userId } = loginOf(own) ?? login;
+    const { userId, hash } = loginOf(own) ?? login;
     await acceptInvitationsOfLogins(context, own, { userId, email, requestId });
-    return { userId, passwordChangeRequired: false };
+    return { userId, hash, passwordChangeRequired: false };
   }
   throw new GatewayError(
     "invalid_credential",
@@ -112,13 +119,13 @@ interface PasswordChange {
  * Changes a user's password. All sessions of the user end, and so do the personal tokens unless `keepTokens` is set. Open
  * invitations are accepted, because the user has proved the password of the invitation. If another user of the address has joined
  * with the new password, that user accepts them.
- * @returns the user whom the new password opens
+ * @returns the user whom the new password opens, and its hash
  * @throws GatewayError `invalid_value` (naming the password), `conflict` without a password, `too_many_attempts`
  */
 export async function changePassword(
   context: ThrottledContext,
   change: PasswordChange,
-): Promise<string> {
+): Promise<PasswordOwner> {
   const { userId, newPassword, requestId } = change;
   const { email } = await getUser(context, userId);
   const stored = await checkCurrentPassword(context, change);
@@ -140,7 +147,7 @@ export async function changePassword(
     else if (open.length === 0) throw sharedPassword("newPassword");
     const accepting = other ?? userId;
     await acceptInvitations(within, { open, userId: accepting, email, requestId });
-    return accepting;
+    return { userId: accepting, hash };
   });
 }
 

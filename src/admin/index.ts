@@ -1,5 +1,5 @@
 /** Administration: authenticates callers, checks their rights and records their changes. docs/management.md. */
-export { changePassword, signIn, type SignedIn } from "./accounts.ts";
+export { changePassword, signIn, type PasswordOwner, type SignedIn } from "./accounts.ts";
 export { adminTokenActor, creatorOf, type Actor } from "./actor.ts";
 export { openAdminToken } from "./admin-token.ts";
 export { eraseAuditNames } from "./audit-names.ts";

@@ -33,6 +33,12 @@ interface Acceptance {
   readonly requestId: string;
 }
 
+/** The new member; `hash`: the stored password of whoever joined with one. */
+interface Accepted {
+  readonly member: Member;
+  readonly hash: string | undefined;
+}
+
 /**
  * Accepts an invitation, once. If the password opens an existing user with this address, that user joins. Otherwise it becomes the
  * password of the invited user. That choice counts as a failed sign-in, since it reveals whether the password exists.
@@ -41,7 +47,7 @@ interface Acceptance {
 export async function acceptInvitation(
   context: ThrottledContext,
   { token, by, requestId }: Acceptance,
-): Promise<Member> {
+): Promise<Accepted> {
   const open = await openInvitation(context, token);
   const joiner = await joinerOf(context, open, by);
   return changeMany(context.database, async (database) => {
@@ -55,12 +61,12 @@ export async function acceptInvitation(
       : await useInvitationAs(within, invited, joiner.userId);
     if (joiner.userId === undefined) await claimUser(within, member.userId, joiner);
     await noteAccepted(within, { invited, member, email: joiner.email, requestId });
-    return member;
+    return { member, hash: joiner.hash };
   });
 }
 
 type Joiner =
-  | { readonly userId: string; readonly email: string }
+  | { readonly userId: string; readonly email: string; readonly hash?: string }
   | {
       readonly userId: undefined;
       readonly email: string;
@@ -73,7 +79,7 @@ async function joinerOf(
   { email }: OpenInvitation,
   by: Accepting,
 ): Promise<Joiner> {
-  if ("userId" in by) return by;
+  if ("userId" in by) return { userId: by.userId, email: by.email };
   const { password, name } = by;
   // The link's holder has a count separate from strangers' guesses. No address limit applies: many people of one office may join at
   // once.
@@ -85,7 +91,7 @@ async function joinerOf(
   const known = loginOf(logins);
   if (known !== undefined) {
     await context.throttle.uncount(admission);
-    return { userId: known.userId, email };
+    return { userId: known.userId, email, hash: known.hash };
   }
   return { userId: undefined, email, name, hash: await hashFor(context, email, password) };
 }

@@ -19,6 +19,7 @@ import {
   type MemberReference,
   type RowContext,
 } from "../tenancy/index.ts";
+import type { PasswordOwner } from "./accounts.ts";
 import { adminTokenActor, loadActor, type Actor } from "./actor.ts";
 import { writeAudit } from "./audit.ts";
 import { oidcProvider } from "./identity.ts";
@@ -137,12 +138,12 @@ interface NewPassword {
 
 /**
  * Sets the password that the link's holder chose, once. The user's sessions and personal tokens end.
- * @returns the user's id @throws GatewayError `not_found`; `invalid_value` for the password of another account of theirs
+ * @returns the user's id and the password's hash @throws GatewayError `not_found`; `invalid_value` for the password of another account of theirs
  */
 export async function redeemPasswordReset(
   context: ThrottledContext,
   { token, password, requestId }: NewPassword,
-): Promise<string> {
+): Promise<PasswordOwner> {
   const { email, userId: opened } = await readPasswordReset(context, token);
   const hash = await hashFor(context, email, password);
   const other = await otherUserWith(context, { userId: opened, email, hash });
@@ -161,6 +162,6 @@ export async function redeemPasswordReset(
       after: { revoked_tokens: revoked },
       requestId,
     });
-    return userId;
+    return { userId, hash };
   });
 }

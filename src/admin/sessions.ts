@@ -173,7 +173,7 @@ async function loadSessions(options: Loading): Promise<Auth> {
   const { betterAuth } = await import("better-auth");
   const { sessionOpener } = await import("./open-session.ts");
   await forgetTokens(options.database);
-  const auth = betterAuth({ ...baseOptions(options), plugins: [sessionOpener] });
+  const auth = betterAuth({ ...baseOptions(options), plugins: [sessionOpener(options.database)] });
   return auth as unknown as Auth;
 }
 

@@ -74,10 +74,10 @@ export async function activeKeysOf(
   }));
 }
 
-/** Tables with the condition for the rows to delete, by the name of their count. */
+/** Tables with the condition for the rows to delete, by the name of their count. Passwords end before sessions (logins.ts). */
 const ofPerson = {
-  sessions: "auth_sessions where user_id = any($1)",
   accounts: "auth_accounts where user_id = any($1)",
+  sessions: "auth_sessions where user_id = any($1)",
   tokens: "admin_tokens where user_id = any($1)",
   password_resets: "password_resets where user_id = any($1)",
   removed_members: "removed_members where user_id = any($1)",

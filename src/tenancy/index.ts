@@ -64,6 +64,7 @@ export {
   revokeTokens,
   setPassword,
   storedPassword,
+  keepsPassword,
   useOneTimePassword,
   type Login,
 } from "./logins.ts";

@@ -13,6 +13,8 @@ import { addressText } from "./users.ts";
 export interface Login {
   readonly userId: string;
   readonly accountId: string;
+  /** The stored hash of the password. */
+  readonly hash: string;
   /** Another person set the password; it opens one session, which may only change it. */
   readonly oneTime: boolean;
   /** The user has an open invitation. */
@@ -92,6 +94,7 @@ export async function findLogins(
     .map((row) => ({
       userId: row.user_id,
       accountId: row.account_id,
+      hash: row.password,
       oneTime: row.one_time !== null,
       invited: row.invited,
       joined: row.joined,
@@ -128,16 +131,28 @@ export async function joinedUserWith(
   return other?.id;
 }
 
-/** Uses up a one-time password. False if another sign-in used it first. */
+/** Uses up a one-time password. False if another sign-in used it first, or if another one replaced it meanwhile. */
 export async function useOneTimePassword(
   { database }: { readonly database: Queryable },
-  { accountId }: Login,
+  { accountId, hash }: Login,
 ): Promise<boolean> {
   const used = await database.query(
-    "update auth_accounts set one_time = 'used' where id = $1 and one_time = 'unused' returning id",
-    [accountId],
+    "update auth_accounts set one_time = 'used' where id = $1 and password = $2 and one_time = 'unused' returning id",
+    [accountId, hash],
   );
   return used.length === 1;
+}
+
+/** True if this is still a user's password. Waits for a transaction that changes it. */
+export async function keepsPassword(
+  { database }: { readonly database: Queryable },
+  { userId, hash }: { readonly userId: string; readonly hash: string },
+): Promise<boolean> {
+  const rows = await database.query(
+    "select 1 from auth_accounts where user_id = $1 and provider_id = 'credential' and password = $2 for share",
+    [userId, hash],
+  );
+  return rows.length === 1;
 }
 
 /**
@@ -172,7 +187,10 @@ interface NewPassword {
   readonly oneTime: boolean;
 }
 
-/** Sets a user's password, and ends their sessions and any password reset link. */
+/**
+ * Sets a user's password, and ends their sessions and any password reset link. Wherever a password ends, its sessions are deleted after
+ * it: a sign-in that has checked it opens its session first and then looks at the password again (`keepsPassword`).
+ */
 export async function setPassword(
   { database, clock }: RowContext,
   userId: string,
@@ -221,7 +239,7 @@ export async function removeUser(
 ): Promise<void> {
   if (await hasJoined(context, userId)) return;
   const { database } = context;
-  await database.query("delete from auth_sessions where user_id = $1", [userId]);
   await database.query("delete from auth_accounts where user_id = $1", [userId]);
+  await database.query("delete from auth_sessions where user_id = $1", [userId]);
   await database.query("delete from users where id = $1", [userId]);
 }

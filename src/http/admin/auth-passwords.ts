@@ -35,14 +35,14 @@ export function registerPasswords(app: FastifyInstance, services: HttpServices):
     }
     const body = await readAuthBody("ChangePasswordRequest", request);
     const { currentPassword, newPassword, keep_tokens } = body;
-    const userId = await changePassword(admin, {
+    const owner = await changePassword(admin, {
       userId: session.userId,
       currentPassword,
       newPassword,
       keepTokens: keep_tokens === true,
       requestId: request.id,
     });
-    const opened = { userId, passwordChangeRequired: false };
+    const opened = { ...owner, passwordChangeRequired: false };
     return passAnswer(reply, await openSession(services, request, opened));
   });
 }

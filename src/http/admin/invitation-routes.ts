@@ -26,8 +26,8 @@ async function accept(
   const requestId = request.id;
   if (password !== undefined) {
     const by = { password, name };
-    const member = await acceptInvitation(admin, { token, by, requestId });
-    const opened = { userId: member.userId, passwordChangeRequired: false };
+    const { member, hash } = await acceptInvitation(admin, { token, by, requestId });
+    const opened = { userId: member.userId, hash: hash!, passwordChangeRequired: false };
     return { member, session: await openSession(services, request, opened) };
   }
   const session = await sessionOf(admin, request);
@@ -40,7 +40,7 @@ async function accept(
     );
   }
   const by = { userId: actor.userId, email: actor.name, sessionId: actor.sessionId };
-  const member = await acceptInvitation(admin, { token, by, requestId });
+  const { member } = await acceptInvitation(admin, { token, by, requestId });
   return { member, session: undefined };
 }
 

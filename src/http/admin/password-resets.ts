@@ -60,8 +60,8 @@ export function registerPasswordResets(app: FastifyInstance, services: HttpServi
   });
   app.post("/auth/password-resets/use", async (request, reply) => {
     const sent = await readAuthBody("ResetPasswordRequest", request);
-    const userId = await redeemPasswordReset(services.admin, { ...sent, requestId: request.id });
-    const opened = { userId, passwordChangeRequired: false };
+    const owner = await redeemPasswordReset(services.admin, { ...sent, requestId: request.id });
+    const opened = { ...owner, passwordChangeRequired: false };
     return passAnswer(reply, await openSession(services, request, opened));
   });
 }

@@ -1,6 +1,11 @@
 /** Connects requests with the session library: the headers that it gets, and its answers. */
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { browserCookie, cookiePrefix, type SignedIn } from "../../admin/index.ts";
+import {
+  browserCookie,
+  cookiePrefix,
+  type PasswordOwner,
+  type SignedIn,
+} from "../../admin/index.ts";
 import { limitedAddress } from "../../base/client-address.ts";
 import { addressOf } from "../client-address.ts";
 import type { AdminServices, HttpServices } from "../services.ts";
@@ -39,16 +44,18 @@ export async function sessionOf(
 /**
  * Opens a session for a user who has just entered or chosen a password. Marks the browser as known to this user, unless the user asked
  * to be forgotten or someone else also knows the password.
+ * @throws GatewayError `invalid_credential` if the password has changed since
  */
 export async function openSession(
   services: HttpServices,
   request: FastifyRequest,
-  signedIn: SignedIn & { readonly remember?: boolean | undefined },
+  signedIn: SignedIn & PasswordOwner & { readonly remember?: boolean | undefined },
 ): Promise<Response> {
-  const { userId, passwordChangeRequired, remember = true } = signedIn;
+  const { userId, hash, passwordChangeRequired, remember = true } = signedIn;
   const headers = sessionHeaders(services, request);
   const { admin } = services;
-  const answer = await admin.sessions.open({ userId, passwordChangeRequired, remember }, headers);
+  const opening = { userId, hash, passwordChangeRequired, remember };
+  const answer = await admin.sessions.open(opening, headers);
   if (passwordChangeRequired || !remember) return answer;
   const secure = admin.publicUrl().startsWith("https:");
   const cookie = await browserCookie(admin, { userId, secure });
