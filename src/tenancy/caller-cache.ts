@@ -27,6 +27,8 @@ export interface CallerCache {
 interface Entry {
   readonly caller: Caller;
   readonly loadedAtMs: number;
+  /** The characters of its allowlists. */
+  readonly characters: number;
   /** The number of cache uses before the last use of this entry. */
   usedAt: number;
 }
@@ -37,30 +39,62 @@ const ageMsMax = 60_000;
 /** The share of a full cache that is evicted at once, because each eviction sorts all entries. */
 const leavingShare = 1 / 16;
 
+/**
+ * Characters of the allowlists of all cached callers. Each caller has its own copy of its workspace's list, which may have ten thousand
+ * names: the keys of one workspace could take all memory of the process.
+ */
+const charactersMaxDefault = 32 * 2 ** 20;
+/** The memory of a name besides its characters. */
+const charactersPerName = 32;
+
+const charactersOf = ({ organization, workspace, key }: Caller): number =>
+  [organization, workspace, key]
+    .flatMap((layer) => layer?.modelAllowlist ?? [])
+    .reduce((sum, name) => sum + name.length + charactersPerName, 0);
+
+/** True if an entry is too old; a clock that was set back makes its age negative, so that it is unknown. */
+function isOld({ loadedAtMs }: Entry, nowMs: number): boolean {
+  const ageMs = nowMs - loadedAtMs;
+  return ageMs < 0 || ageMs >= ageMsMax;
+}
+
 /** Creates a cache of at most `sizeMax` callers; evicts the least recently used first. */
-export function createCallerCache(sizeMax: number): CallerCache {
+export function createCallerCache(
+  sizeMax: number,
+  charactersMax = charactersMaxDefault,
+): CallerCache {
   let uses = 0;
+  let characters = 0;
+  let sweptMs = -Infinity;
   // An LRU map that moves entries to its end would be rebuilt every few calls. So each entry counts its uses instead.
   const entries = new Map<string, Entry>();
   const loads = new Set<Load>();
 
+  function remove(slot: string): undefined {
+    characters -= entries.get(slot)?.characters ?? 0;
+    entries.delete(slot);
+  }
+
+  /** Callers whose keys are not used any more would hold their plans, too, until the cache is full. */
+  function forgetOld(nowMs: number): void {
+    if (Math.abs(nowMs - sweptMs) < ageMsMax) return;
+    sweptMs = nowMs;
+    for (const [slot, entry] of entries) if (isOld(entry, nowMs)) remove(slot);
+  }
+
   function makeRoom(): void {
-    if (entries.size <= sizeMax) return;
+    if (entries.size <= sizeMax && characters <= charactersMax) return;
     const byUse = [...entries].sort(([, one], [, other]) => one.usedAt - other.usedAt);
-    const leaving = Math.max(1, Math.floor(sizeMax * leavingShare));
-    for (const [slot] of byUse.slice(0, leaving)) entries.delete(slot);
+    const size = Math.min(sizeMax, Math.ceil(sizeMax * (1 - leavingShare)) + 1);
+    const most = charactersMax * (1 - leavingShare);
+    for (const [slot] of byUse) if (entries.size > size || characters > most) remove(slot);
   }
 
   return {
     get(slot, nowMs) {
       const entry = entries.get(slot);
       if (entry === undefined) return undefined;
-      // A clock that was set back makes the age negative, so the entry's age is unknown.
-      const ageMs = nowMs - entry.loadedAtMs;
-      if (ageMs < 0 || ageMs >= ageMsMax) {
-        entries.delete(slot);
-        return undefined;
-      }
+      if (isOld(entry, nowMs)) return remove(slot);
       entry.usedAt = uses += 1;
       return entry.caller;
     },
@@ -72,17 +106,20 @@ export function createCallerCache(sizeMax: number): CallerCache {
     end: (load) => void loads.delete(load),
     put(load, caller, nowMs) {
       if (load.stale) return;
-      entries.delete(load.slot);
-      entries.set(load.slot, { caller, loadedAtMs: nowMs, usedAt: (uses += 1) });
+      remove(load.slot);
+      forgetOld(nowMs);
+      const added = charactersOf(caller);
+      characters += added;
+      entries.set(load.slot, { caller, loadedAtMs: nowMs, characters: added, usedAt: (uses += 1) });
       makeRoom();
     },
     forgetSlot(slot) {
-      entries.delete(slot);
+      remove(slot);
       for (const load of loads) if (load.slot === slot) load.stale = true;
     },
     forgetWhere(test) {
       for (const load of loads) load.stale = true;
-      for (const [slot, entry] of entries) if (test(entry.caller)) entries.delete(slot);
+      for (const [slot, entry] of entries) if (test(entry.caller)) remove(slot);
     },
   };
 }
