@@ -5,6 +5,7 @@
 
 import { memoizeByObject } from "./memoize.ts";
 import { isObject } from "./json.ts";
+import { shortText } from "./text.ts";
 
 /** One loss or change. `param` is the caller's own dotted name, such as `reasoning.summary`. */
 export interface Note {
@@ -57,6 +58,24 @@ export function noteParams(notes: readonly Note[]): string[] {
 /** The sentences for `gw.notes` and `notes`: "<param>: <why>". */
 export function noteSentences(notes: readonly Note[]): string[] {
   return notes.map((note) => `${note.param}: ${note.detail}`);
+}
+
+/** The log keeps this many notes of a call, with this many characters of a name and of a reason: more than any real call has. */
+const loggedMax = { notes: 200, param: 300, detail: 500 } as const;
+
+/** The names and sentences for the log. Callers choose the names: a body may have ten thousand fields with 32 MB of them. */
+export function loggedNotes(notes: readonly Note[]): {
+  readonly dropped: readonly string[];
+  readonly notes: readonly string[];
+} {
+  const kept = notes.slice(0, loggedMax.notes).map(({ param, kind, detail }) => ({
+    param: shortText(param, loggedMax.param),
+    kind,
+    detail: shortText(detail, loggedMax.detail),
+  }));
+  const more = notes.length - kept.length;
+  const rest = more > 0 ? [`and ${more} more that were dropped or changed`] : [];
+  return { dropped: noteParams(kept), notes: [...noteSentences(kept), ...rest] };
 }
 
 const headerBytesMax = 4096;

@@ -3,7 +3,7 @@ import type { Attempt } from "../attempts/index.ts";
 import type { GatewayError } from "../base/errors.ts";
 import { msSince } from "../base/elapsed.ts";
 import { memoizeByObject } from "../base/memoize.ts";
-import { noteParams, noteSentences, type Note } from "../base/notes.ts";
+import { loggedNotes, type Note } from "../base/notes.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { modelNameMax, shortText } from "../base/text.ts";
 import type { Span } from "../base/tracing.ts";
@@ -140,9 +140,7 @@ export function requestRow(record: AnyRecord): RequestRow {
     price: record.metered && record.price && storedPrice(record.price),
     durationMs: record.durationMs,
     firstTokenMs: record.firstTokenMs ?? undefined,
-    ...(record.notes.length === 0
-      ? undefined
-      : { dropped: noteParams(record.notes), notes: noteSentences(record.notes) }),
+    ...(record.notes.length === 0 ? undefined : loggedNotes(record.notes)),
     attempts: record.attempts,
     explanation: explanationOf(record),
     stream: record.stream,

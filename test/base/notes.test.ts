@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   inRequestOrder,
+  loggedNotes,
   type Note,
   noteHeader,
   noteParams,
@@ -84,5 +85,24 @@ describe("the header", () => {
         },
       ),
     );
+  });
+});
+
+describe("the log", () => {
+  it("keeps the names and reasons of a call as they are", () => {
+    const notes = [dropped("seed"), { ...dropped("user"), detail: "another reason" }];
+    expect(loggedNotes(notes)).toEqual({
+      dropped: ["seed", "user"],
+      notes: ["seed: not supported", "user: another reason"],
+    });
+  });
+
+  it("keeps at most 200 of them, each cut, and tells how many more there were", () => {
+    const names = Array.from({ length: 10_000 }, (_, index) => `${index}`.padEnd(3_000, "x"));
+    const logged = loggedNotes(names.map(dropped));
+    expect(logged.dropped).toHaveLength(200);
+    expect(logged.notes).toHaveLength(201);
+    expect(logged.notes.at(-1)).toBe("and 9800 more that were dropped or changed");
+    expect(JSON.stringify(logged).length).toBeLessThan(200_000);
   });
 });

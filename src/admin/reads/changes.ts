@@ -15,16 +15,21 @@ function actionOf(note: string): Change["action"] {
   return /\bignored\b/.test(note) ? "ignored" : "rewritten";
 }
 
-/** The parameter that a note begins with: the longest match, since a caller's name may contain a colon. */
-const paramOf = (sentence: string, params: readonly string[]): string =>
-  params
-    .filter((param) => sentence.startsWith(`${param}: `))
-    .reduce((longest, param) => (param.length > longest.length ? param : longest), "");
+/** The parameter that a note begins with: the longest match, since a caller's name may contain a colon. Empty if there is none. */
+function paramOf(sentence: string, params: ReadonlySet<string>): string {
+  let longest = "";
+  for (let at = sentence.indexOf(": "); at !== -1; at = sentence.indexOf(": ", at + 1)) {
+    const param = sentence.slice(0, at);
+    if (params.has(param)) longest = param;
+  }
+  return longest;
+}
 
 /** Returns a change for each note, and one for each name without a note. */
 export function changesOf(dropped: readonly string[], notes: readonly string[]): Change[] {
+  const params = new Set(dropped);
   const explained = notes.map((sentence): Change => {
-    const known = paramOf(sentence, dropped);
+    const known = paramOf(sentence, params);
     const param = known === "" ? sentence.slice(0, Math.max(0, sentence.indexOf(": "))) : known;
     const note = param === "" ? sentence : sentence.slice(param.length + 2);
     return { param, action: actionOf(note), note };
