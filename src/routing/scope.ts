@@ -3,6 +3,7 @@
  * to MODELS-06.
  */
 import { GatewayError } from "../base/errors.ts";
+import { memoizeByObject } from "../base/memoize.ts";
 import type {
   Catalog,
   EmbeddingModel,
@@ -45,8 +46,15 @@ export const openScope: RoutingScope = {
   locked: false,
 };
 
+/** A list with more names is searched by a set: an allowlist may have ten thousand, and is asked for each model of the catalogue. */
+const shortMax = 16;
+const namesIn = memoizeByObject((list: readonly string[]) => new Set(list));
+
+const holds = (list: readonly string[], value: string): boolean =>
+  list.length > shortMax ? namesIn(list).has(value) : list.includes(value);
+
 const passes = (layers: readonly (readonly string[])[], value: string): boolean =>
-  layers.every((layer) => layer.length === 0 || layer.includes(value));
+  layers.every((layer) => layer.length === 0 || holds(layer, value));
 
 /** True if the allowlists of all layers contain the model, whatever the provider. */
 export function modelAllowed(scope: RoutingScope, modelId: string): boolean {

@@ -44,8 +44,8 @@ const leavingShare = 1 / 16;
  * names: the keys of one workspace could take all memory of the process.
  */
 const charactersMaxDefault = 32 * 2 ** 20;
-/** The memory of a name besides its characters. */
-const charactersPerName = 32;
+/** The memory of a name besides its characters, in its list and in the set by which the list is searched (routing/scope.ts). */
+const charactersPerName = 72;
 
 const charactersOf = ({ organization, workspace, key }: Caller): number =>
   [organization, workspace, key]

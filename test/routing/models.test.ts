@@ -8,6 +8,7 @@ import {
   plan,
   type RoutingScope,
 } from "../../src/routing/index.ts";
+import { leastCostMs } from "../support/cost.ts";
 
 describe("embedding models", () => {
   const sandbox = sandboxCatalog("http://s");
@@ -68,5 +69,21 @@ describe("modelsFor", () => {
       "sandbox/generate-content",
       "sandbox/multi",
     ]);
+  });
+
+  it("asks allowlists of ten thousand names in a moment, as for each key of a page", async () => {
+    const sandbox = sandboxCatalog("http://s");
+    const chat = sandbox.models.get("sandbox/chat")!;
+    const ids = Array.from({ length: 500 }, (_, at) => `many/${at}`);
+    const catalog = { ...sandbox, models: new Map(ids.map((id) => [id, { ...chat, id }])) };
+    const others = Array.from({ length: 9_500 }, (_, at) => `none/${at}`);
+    const scope = {
+      ...openScope,
+      modelAllowlists: [ids, [...others, ...ids], [...others, ...ids]],
+    };
+    const page = () => Array.from({ length: 100 }, () => modelsFor(catalog, scope).length);
+    // Searching the lists for each model took more than a second.
+    expect(await leastCostMs(page, 400)).toBeLessThan(400);
+    expect(modelsFor(catalog, scope)).toHaveLength(500);
   });
 });
