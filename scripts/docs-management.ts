@@ -222,6 +222,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 - An allowlist takes ids of models. It also takes a name that is no model's id, because the model may be added later. Until then the
   name allows nothing. \`unknown_models\` lists the first of these names. \`did_you_mean\` is the model of which it is an alias
   (\`is_alias\`), or whose id is similar. \`tollgate keys create\` and \`workspaces create\` print the same as notes.
+- A list of models or providers has at most 10,000 names, and at most 200,000 characters in all.
 - Removing a member from a workspace disables their keys in it. \`POST .../members/{user_id}/restore\` reverts that
   within ten minutes: role, caps, limits, and the keys that were disabled. An administrator may enable such a key later,
   for example for a program that still uses it: then rotate it, because the removed person knows it. The member's caps no longer apply to it.

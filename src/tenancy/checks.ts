@@ -4,6 +4,8 @@ import { GatewayError, invalidValue } from "../base/errors.ts";
 const nameLengthMax = 200;
 const allowlistLengthMax = 10_000;
 const modelIdLengthMax = 300;
+/** Of all entries together: a page of a hundred keys has all their lists twice, and is made in memory. */
+const allowlistCharactersMax = 200_000;
 
 /** Matches text with at least one visible character. */
 const visible = /[^\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
@@ -34,7 +36,11 @@ export function checkNames(list: readonly string[], param: string): string[] {
     throw invalidValue(param, `must have at most ${allowlistLengthMax} entries`);
   if (list.some((item) => item.length > modelIdLengthMax))
     throw invalidValue(param, `has an entry of more than ${modelIdLengthMax} characters`);
-  return [...new Set(list)];
+  const names = [...new Set(list)];
+  const characters = names.reduce((sum, { length }) => sum + length, 0);
+  if (characters > allowlistCharactersMax)
+    throw invalidValue(param, `must have at most ${allowlistCharactersMax} characters in all`);
+  return names;
 }
 
 /**

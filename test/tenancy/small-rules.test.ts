@@ -24,6 +24,11 @@ it("a list may have ten thousand names, without duplicates", () => {
     /^`model_allowlist` must have at most 10000 entries/,
   );
   expect(refusalOf(["a/b", "x".repeat(301)])).toThrow("has an entry of more than 300 characters.");
+  const long = names.map((name) => name.padEnd(20, "x"));
+  expect(checkNames(long, "model_allowlist")).toHaveLength(10_000);
+  expect(refusalOf([...long.slice(1), `${long[0]}x`])).toThrow(
+    "`model_allowlist` must have at most 200000 characters in all.",
+  );
   expect(refusalOf(["a/b", ""])).toThrow("`model_allowlist` must be a list of non-empty strings.");
   expect(checkNames(["a/b", "c/d", "a/b"], "model_allowlist")).toEqual(["a/b", "c/d"]);
 });
