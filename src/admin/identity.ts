@@ -91,12 +91,15 @@ async function linkedUser(database: Queryable, subject: string): Promise<string 
   return row?.user_id;
 }
 
-/** Prefers the user with a verified address, then an active member, then an invited one. */
+/**
+ * Prefers the user with a verified address, then an active member, then an invited one. Locks the user: a password that is being set by a
+ * link waits, and then finds the person linked.
+ */
 const userByAddressSql = `
   select u.id, u.email_verified from users u left join members m on m.user_id = u.id
     and (m.status = 'active' or m.invitation_expires_at > $2)
   where u.email = $1 and (u.email_verified or m.user_id is not null)
-  order by u.email_verified desc, m.status, u.id limit 1`;
+  order by u.email_verified desc, m.status, u.id limit 1 for update of u`;
 
 async function link(
   context: ChangeContext,

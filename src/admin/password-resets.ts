@@ -150,6 +150,8 @@ export async function redeemPasswordReset(
   if (other !== undefined) throw sharedPassword("password");
   return changeMany(context.database, async (database) => {
     const within = { ...context, database };
+    // Locks the user first, as a password change does. If the identity provider confirms them at this moment, the link ends.
+    await database.query("select 1 from users where id = $1 for update", [opened]);
     const { userId, workspaceId } = await readPasswordReset(within, token, { forUpdate: true });
     await setPassword(within, userId, { hash, oneTime: false });
     const revoked = await revokeTokens(within, userId);

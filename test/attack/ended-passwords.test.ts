@@ -3,6 +3,7 @@
  * there yet when all sessions are ended.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { linkIdentity } from "../../src/admin/identity.ts";
 import { newErasedToken } from "../../src/base/erased.ts";
 import type { Queryable } from "../../src/storage/index.ts";
 import {
@@ -11,8 +12,10 @@ import {
   hashFor,
   setPassword,
   useOneTimePassword,
+  type ChangeContext,
 } from "../../src/tenancy/index.ts";
 import { newMember, password, signIn, startWorld, type World } from "../admin/people.ts";
+import { call, type Answer } from "../admin/support.ts";
 import { eventually } from "../support/patience.ts";
 
 let world: World;
@@ -24,9 +27,9 @@ afterAll(async () => world?.gateway.close());
 
 const waitingSql = "select 1 from pg_locks where not granted and locktype = 'transactionid'";
 
-/** Begins to sign in with `password` within an open transaction. Resolves when the answer is there, or waits for the transaction. */
-async function signInWithin(tx: Queryable, email: string) {
-  const answered = signIn(world.gateway, email, password);
+/** Begins a request within an open transaction. Resolves when the answer is there, or waits for the transaction. */
+async function requestWithin(tx: Queryable, begin: () => Promise<Answer>) {
+  const answered = begin();
   let isAnswered = false;
   answered.then(
     () => (isAnswered = true),
@@ -34,10 +37,13 @@ async function signInWithin(tx: Queryable, email: string) {
   );
   await eventually(
     async () => isAnswered || (await tx.query(waitingSql, [])).length > 0,
-    "the sign-in is answered or waits",
+    "the request is answered or waits",
   );
   return { answered };
 }
+
+const signInWithin = (tx: Queryable, email: string) =>
+  requestWithin(tx, () => signIn(world.gateway, email, password));
 
 async function sessionsOf(userId: string): Promise<number> {
   const sql = "select count(*)::integer as n from auth_sessions where user_id = $1";
@@ -109,4 +115,27 @@ it("a sign-in with an earlier one-time password does not use up the one that rep
   await set("the second one-time");
   expect(await useOneTimePassword(internals, first)).toBe(false);
   expect(await useOneTimePassword(internals, await found("the second one-time"))).toBe(true);
+});
+
+it("a password link of a workspace's admin that is used while the identity provider confirms its member sets no password", async () => {
+  const { gateway, home, ann } = world;
+  const email = "confirmed@example.com";
+  const userId = await member(email);
+  const made = await ann.call("POST", `/workspaces/${home.id}/members/${userId}/reset_password`);
+  const body = { token: made.json.url.split("#")[1], password: "the admin's own choice" };
+  const internals = await gateway.internals();
+  const { answered } = await gateway.database.transaction(async (tx) => {
+    const database: ChangeContext["database"] = {
+      query: (...asked) => tx.query(...asked),
+      transaction: (inner) => inner(tx),
+      signals: gateway.database.signals,
+    };
+    await linkIdentity({ ...internals, database }, { subject: "https://idp.example 1", email });
+    return requestWithin(tx, () =>
+      call(gateway.url, "POST", "/auth/password-resets/use", { body }),
+    );
+  });
+  expect((await answered).status).toBe(404);
+  expect(await sessionsOf(userId)).toBe(0);
+  expect((await signIn(gateway, email, body.password)).status).toBe(401);
 });
