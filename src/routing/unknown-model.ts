@@ -36,7 +36,7 @@ function nearestId(name: string, models: Models): string | undefined {
 
 /**
  * The id that was probably meant by an unknown name: that of the model with this alias, else the most similar id. Only for the management
- * API: comparing takes up to a millisecond.
+ * API: comparing takes some milliseconds.
  */
 export function meantModel(
   name: string,
