@@ -3,6 +3,7 @@
  * docs/decisions.md "Cancel"; TASK-46; T82.
  */
 import { GatewayError } from "../base/errors.ts";
+import { getOrCreate, memoizeByObject } from "../base/memoize.ts";
 import { takenTarget } from "./attempt.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
@@ -21,14 +22,24 @@ const settleMs = 3_000;
 const lookAgainMs = 50;
 
 /**
- * Cancels a task of the workspace. If the task changes in the same moment, it is read again, for a while.
+ * The cancellations under way, by task. A caller may send as many as it likes, and each asks the vendor up to three times, beside the limit
+ * of polls: the vendor would refuse the account, and so the polls of all others.
+ */
+const underWayOf = memoizeByObject((_services: TaskServices) => new Map<string, Promise<Task>>());
+
+/**
+ * Cancels a task of the workspace; a cancellation of the same task that is under way has the same outcome.
  * @throws GatewayError `task_not_found`, `task_not_cancelable`
  */
-export async function cancelTask(
-  services: TaskServices,
-  workspaceId: string,
-  id: string,
-): Promise<Task> {
+export function cancelTask(services: TaskServices, workspaceId: string, id: string): Promise<Task> {
+  const underWay = underWayOf(services);
+  return getOrCreate(underWay, `${workspaceId} ${id}`, (name) =>
+    cancelOnce(services, workspaceId, id).finally(() => underWay.delete(name)),
+  );
+}
+
+/** If the task changes in the same moment, it is read again, for a while. */
+async function cancelOnce(services: TaskServices, workspaceId: string, id: string): Promise<Task> {
   const deadlineMs = performance.now() + settleMs;
   for (;;) {
     const job = await readJob(services.database, workspaceId, id);

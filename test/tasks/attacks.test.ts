@@ -255,12 +255,31 @@ describe("a cancellation whose vendor has canceled the job but did not confirm i
     expect((await books.holds()).filter(({ id }) => id === job.id)).toEqual([]);
   });
 
-  it("TASK-46: two at once both report the canceled task", async () => {
+  it("TASK-46: two at once, in two processes, both report the canceled task", async () => {
     const job = await running(world);
     world.vendor.plan("GET", says.running, says.running, answers({ status: "cancelled" }));
     world.vendor.plan("DELETE", says.canceled, says.refused(409));
-    const both = await Promise.all([1, 2].map(() => cancelTask(world.services, "w1", job.id)));
+    const processes = [world.services, { ...world.services }];
+    const both = await Promise.all(processes.map((each) => cancelTask(each, "w1", job.id)));
     expect(both.map(({ status }) => status)).toEqual(["canceled", "canceled"]);
+  });
+
+  it("T80: a hundred at once ask the vendor as often as one, and a later one asks again", async () => {
+    const job = await running(world);
+    world.vendor.plan("GET", says.running);
+    world.vendor.plan("DELETE", says.refused(409));
+    const cancel = () =>
+      cancelTask(world.services, "w1", job.id).catch((error: unknown) => error as GatewayError);
+    const all = await Promise.all(Array.from({ length: 100 }, cancel));
+    expect(new Set(all.map((one) => "code" in one && one.code))).toEqual(
+      new Set(["task_not_cancelable"]),
+    );
+    expect([world.vendor.calls("GET"), world.vendor.calls("DELETE")]).toMatchObject({
+      0: { length: 2 },
+      1: { length: 1 },
+    });
+    await cancel();
+    expect(world.vendor.calls("DELETE")).toHaveLength(2);
   });
 });
 
