@@ -233,7 +233,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
 | --- | --- |
 | \`/requests\`, \`/requests/{id}\` | every call and every task that ended: model, provider, usage, cost, times, dropped parameters, each attempt, the plan and its reasons. The id is the call's \`x-request-id\` |
 | \`/tasks\`, \`/tasks/{id}\` | tasks as their callers read them, with attempts, reservation, deadline. \`/tasks/{id}/shapes\` has all four shapes, \`POST .../{id}/cancel\` cancels a task by the same rule as for callers |
-| \`/webhook_deliveries\` | callbacks and each attempt. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tests an address |
+| \`/webhook_deliveries\` | callbacks and the last 100 attempts of each. \`POST .../{id}/redeliver\` sends one again, \`POST /workspaces/{id}/webhook_test\` tests an address |
 | \`/usage\` | requests, errors, tokens, times and cost by \`hour\`, \`day\`, \`month\` or in \`total\`, by one group; see below |
 | \`/models\`, \`/providers\` | the configuration, with health as the answering gateway sees it: plans skip what is \`out\` |
 | \`/verify\` | \`POST\` checks every balance, counter and sum against the entries; \`GET\` shows the current or the last run: \`state\` and \`differences\`. For organization admins; one run at a time on all gateways |

@@ -43,6 +43,22 @@ describeDatabase("the delivery log", (open) => {
     expect(await getDelivery(tenant, id)).toEqual(await tenant.delivery(taskId));
   });
 
+  it("of an event that was sent again thousands of times the last hundred tries are told", async () => {
+    const tenant = await newTenant(database);
+    const { id, workspaceId } = await tenant.delivery(
+      await tenant.end("https://receiver.example/"),
+    );
+    await database.query(
+      `insert into webhook_attempts (workspace_id, delivery_id, attempt, started_at, duration_ms, http_status)
+       select $1, $2, n, now(), 1, 200 from generate_series(1, 5000) n`,
+      [workspaceId, id],
+    );
+    const { tries } = await getDelivery(tenant, id);
+    expect(tries.map((one) => one.attempt)).toEqual(
+      Array.from({ length: 100 }, (_, n) => 4901 + n),
+    );
+  });
+
   it("an unsigned event that was given up is sent once signing is enabled again", async () => {
     const tenant = await newTenant(database);
     const receiver = await startReceiver();

@@ -56,7 +56,7 @@ const delivery = Type.Object({
   next_attempt_at: orNull(timestamp("When the next attempt is due.")),
   created_at: timestamp("When the event happened."),
   updated_at: timestamp("When it was last changed."),
-  attempts: Type.Array(attempt),
+  attempts: Type.Array(attempt, { description: "The last 100, oldest first." }),
 });
 const deliverySchema = { name: "WebhookDelivery", schema: delivery };
 

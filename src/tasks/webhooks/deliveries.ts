@@ -33,7 +33,7 @@ export interface Delivery {
   readonly dueAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Its known tries, oldest first. A try whose process died is missing. */
+  /** The last 100 of its known tries, oldest first. A try whose process died is missing. */
   readonly tries: readonly DeliveryTry[];
 }
 
@@ -47,11 +47,16 @@ type TryRow = SnakeCased<DeliveryTry> & {
 const columns = `d.workspace_id, d.id, d.task_id, d.type, d.url, d.status, d.due_at, d.created_at, d.updated_at,
   (select t.member_id from tasks t where t.workspace_id = d.workspace_id and t.id = d.task_id) as member_id`;
 
+/** An event may be sent again without end. */
+const maxTries = 100;
+
 async function withTries(database: Queryable, rows: readonly DeliveryRow[]): Promise<Delivery[]> {
   const tries = await database.query<TryRow>(
-    `select * from webhook_attempts
-     where (workspace_id, delivery_id) in (select * from unnest($1::text[], $2::text[])) order by attempt`,
-    [rows.map((row) => row.workspace_id), rows.map((row) => row.id)],
+    `select a.* from (select distinct * from unnest($1::text[], $2::text[])) d (workspace_id, id)
+     cross join lateral (
+       select * from webhook_attempts where workspace_id = d.workspace_id and delivery_id = d.id order by attempt desc limit $3
+     ) a order by a.attempt`,
+    [rows.map((row) => row.workspace_id), rows.map((row) => row.id), maxTries],
   );
   return rows.map((row) => ({
     ...camelCased(row),
