@@ -1,7 +1,7 @@
 /** Finds out how the identity provider accepts the client secret, from its discovery document. OpenID Connect Discovery 1.0, 3. */
 import { isObject } from "../base/json.ts";
 
-/** A sign-in waits for it, even with a password. */
+/** The first sign-in with the identity provider waits for it. */
 const timeoutMs = 5_000;
 
 /**
