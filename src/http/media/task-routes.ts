@@ -56,11 +56,19 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-async function create(services: HttpServices, { request, reply }: Exchange): Promise<FastifyReply> {
+/** Creates the task. Then nothing holds the body any more, which may carry pictures: the answer may wait for a minute. */
+async function submit(services: HttpServices, request: FastifyRequest): Promise<SubmitResult> {
   const creation = isForm(request)
     ? await multipartCreation(services, request)
     : await jsonCreation(request, "tasks");
   const result = await submitCreation(services, request, creation);
+  request.body = undefined;
+  request.lease!.release();
+  return result;
+}
+
+async function create(services: HttpServices, { request, reply }: Exchange): Promise<FastifyReply> {
+  const result = await submit(services, request);
   const waitSeconds = waitSecondsOf(request.headers);
   const task =
     waitSeconds === undefined
