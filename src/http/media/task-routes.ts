@@ -94,6 +94,8 @@ async function waitInPlace(
   const left = new AbortController();
   const leave = () => left.abort();
   raw.once("close", leave);
+  // No event follows if the client left while its task was created.
+  if (raw.destroyed) leave();
   try {
     return await tasks.wait(asked.task, asked.waitSeconds * 1000, left.signal);
   } finally {
