@@ -4,6 +4,7 @@ import { families } from "../src/media/index.ts";
 import { taskStates, type TaskStatus } from "../src/tasks/states.ts";
 import { defaultTiming, type TaskPoint } from "../src/tasks/engine.ts";
 import { absentMs } from "../src/tasks/dead-owners.ts";
+import { otherGatewaysFirstMs } from "../src/tasks/lease.ts";
 import { fetchesMax } from "../src/tasks/fetching.ts";
 import { atOnceMax } from "../src/tasks/poll-rate-limiter.ts";
 import { keyLifetimeMs } from "../src/tasks/idempotency.ts";
@@ -300,7 +301,8 @@ ${defaultTiming.leaseMs / 1000} seconds, and sooner if the first one is gone:
 
 Before a gateway submits a job to a vendor, it records the intent. So it recognises an unknown
 outcome, and never submits one task twice. Leases, deadlines and the times of callbacks
-use the database's clock, so a gateway with a wrong clock takes nothing over too early.
+use the database's clock, so a gateway with a wrong clock takes nothing over too early. If a gateway
+does not know the provider of a step, it first leaves the step to the others for ${otherGatewaysFirstMs / 1000} seconds.
 
 If a gateway is suspended, or cut off from the database, and comes back:
 

@@ -61,8 +61,16 @@ function knownKeys({ catalog }: TaskServices): string[] {
   );
 }
 
-/** Milliseconds for which the poll of a provider that is unknown here is left to gateways that may know it. */
+/** Milliseconds for which a step that needs a provider unknown here is left to gateways that may know it. */
 export const otherGatewaysFirstMs = 15_000;
+
+/**
+ * True if this gateway knows what the step needs. A new task needs one of its providers ($10): a gateway whose configuration is older than
+ * that of the one that accepted it would only give it up. A job at a vendor needs its provider and key ($8).
+ */
+const isKnownHere = `case when upstream_id is null
+  then asking or attempt > 0 or exists (select from jsonb_array_elements(plan -> 'offers') o where o ->> 'provider' = any ($10::text[]))
+  else provider || ' ' || credential = any ($8::text[]) end`;
 
 /** Selects a lane's tasks. A task that a synchronous vendor refused has the status `running`, and still belongs to `ask`. */
 const inLane = "(upstream_id is null) = ($3 = 'ask')";
@@ -77,9 +85,9 @@ export function findDue(
        case when upstream_id is not null and expires_at > $1 then provider || ' ' || credential end as account
      from tasks
      where ${isFree} and ${inLane} and workspace_id <> all ($4::text[]) and id <> all ($5::text[])
-       and (upstream_id is null or expires_at <= $1
-         or (due_at <= $7 or provider || ' ' || credential = any ($8::text[])) and provider || ' ' || credential <> all ($9::text[])
-           and workspace_id || ' ' || provider || ' ' || credential <> all ($9::text[]))
+       and (expires_at <= $1 or (due_at <= $7 or ${isKnownHere})
+         and (upstream_id is null or provider || ' ' || credential <> all ($9::text[])
+           and workspace_id || ' ' || provider || ' ' || credential <> all ($9::text[])))
      order by due_at limit $6`,
     [
       ...freeAt(services, takesAbandoned),
@@ -90,6 +98,7 @@ export function findDue(
       new Date(services.clock.now() - otherGatewaysFirstMs),
       knownKeys(services),
       passedOver,
+      [...services.catalog().providers.keys()],
     ],
     { name: "tasks_due" },
   );

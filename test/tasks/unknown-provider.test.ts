@@ -1,56 +1,82 @@
-/** Gateways with different configurations on one database: which one polls a provider that only some know. docs/tasks.md. */
+/** Gateways with different configurations on one database: which one takes a step at a provider that only some know. docs/tasks.md. */
 import { describe, expect, it } from "vitest";
 import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
 import type { TaskServices } from "../../src/tasks/engine.ts";
-import { findDue, otherGatewaysFirstMs } from "../../src/tasks/lease.ts";
+import { findDue, otherGatewaysFirstMs, type LaneName } from "../../src/tasks/lease.ts";
+import type { Provider } from "../../src/catalog/index.ts";
 import { pollStep } from "../../src/tasks/poll-step.ts";
 import { clock, dollar, jobOf, rowOf, running, useWorld } from "./steps-support.ts";
 import { says } from "./support.ts";
 
 const world = useWorld();
 
-it("a poll is left to gateways that know its provider and key, until none has taken it or the task is past its deadline", async () => {
-  const providers = new Map(world.catalog.providers);
-  const one = providers.get("one")!;
-  providers.delete("one");
-  const services = (known: typeof providers, retired = known): TaskServices => ({
+type Providers = Map<string, Provider>;
+
+/** Gateways by their configuration: all but the first lack the provider `one`, or its key. */
+function gateways(): Readonly<Record<string, TaskServices>> {
+  const all = new Map(world.catalog.providers);
+  const one = all.get("one")!;
+  const others: Providers = new Map([...all].filter(([id]) => id !== "one"));
+  const services = (providers: Providers, retired = providers): TaskServices => ({
     ...world.services,
-    catalog: () => ({ ...world.catalog, providers: known, retired }),
+    catalog: () => ({ ...world.catalog, providers, retired }),
   });
   const another = { ...one, credentials: [{ id: "another", apiKey: "k", weight: 1 }] };
-  const without = services(providers);
-  const gateways = {
+  return {
     knows: world.services,
-    retired: services(providers, world.catalog.providers as typeof providers),
-    without,
-    otherKey: services(new Map([...providers, ["one", another]])),
+    retired: services(others, all),
+    without: services(others),
+    otherKey: services(new Map([...others, ["one", another]])),
   };
-  const canClaim = async (id: string, asked: TaskServices): Promise<boolean> => {
-    const found = await findDue(asked, {
-      lane: "poll",
-      limit: 500,
-      fullWorkspaces: [],
-      passedOver: [],
-      underWay: [],
-      takesAbandoned: true,
-    });
-    return found.some((task) => task.id === id);
-  };
-  const claimersOf = async (id: string): Promise<string[]> => {
-    const all = Object.entries(gateways);
-    const taken = await Promise.all(all.map(([, asked]) => canClaim(id, asked)));
-    return all.flatMap(([name], at) => (taken[at] === true ? [name] : []));
-  };
+}
+
+async function canClaim(id: string, asked: TaskServices, lane: LaneName): Promise<boolean> {
+  const found = await findDue(asked, {
+    lane,
+    limit: 500,
+    fullWorkspaces: [],
+    passedOver: [],
+    underWay: [],
+    takesAbandoned: true,
+  });
+  return found.some((task) => task.id === id);
+}
+
+/** The gateways that would take the task's step now. */
+async function claimersOf(id: string, lane: LaneName): Promise<string[]> {
+  const all = Object.entries(gateways());
+  const taken = await Promise.all(all.map(([, asked]) => canClaim(id, asked, lane)));
+  return all.flatMap(([name], at) => (taken[at] === true ? [name] : []));
+}
+
+it("a poll is left to gateways that know its provider and key, until none has taken it or the task is past its deadline", async () => {
   const dueMs = clock.now();
   const job = await running(world, { due_at: new Date(dueMs) });
-  expect(await claimersOf(job.id)).toEqual(["knows", "retired"]);
+  expect(await claimersOf(job.id, "poll")).toEqual(["knows", "retired"]);
   clock.advance(otherGatewaysFirstMs);
-  expect(await claimersOf(job.id)).toEqual(Object.keys(gateways));
+  expect(await claimersOf(job.id, "poll")).toEqual(Object.keys(gateways()));
   clock.advance(-otherGatewaysFirstMs);
 
   const over = await running(world, { due_at: new Date(dueMs), expires_at: new Date(dueMs) });
-  expect(await claimersOf(over.id)).toEqual(Object.keys(gateways));
+  expect(await claimersOf(over.id, "poll")).toEqual(Object.keys(gateways()));
+});
+
+it("a new task is left to gateways that know one of its providers, until none has taken it or it has been tried", async () => {
+  const due = { lease_token: null, due_at: new Date(clock.now()) };
+  const { id } = await jobOf(world, "acme/clip", due);
+  expect(await claimersOf(id, "ask")).toEqual(["knows", "otherKey"]);
+  clock.advance(otherGatewaysFirstMs);
+  expect(await claimersOf(id, "ask")).toEqual(Object.keys(gateways()));
+  clock.advance(-otherGatewaysFirstMs);
+
+  for (const job of [
+    await jobOf(world, "acme/clips", due),
+    await jobOf(world, "acme/clip", { ...due, attempt: 1 }),
+    await jobOf(world, "acme/clip", { ...due, expires_at: due.due_at }),
+    await jobOf(world, "acme/clip", { ...due, asking: true }),
+  ])
+    expect(await claimersOf(job.id, "ask")).toEqual(Object.keys(gateways()));
 });
 
 describe("a running task whose key was removed from the configuration", () => {
