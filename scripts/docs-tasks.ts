@@ -183,7 +183,7 @@ vendor no longer knows it: after ${defaultTiming.missesMin} polls in a row and $
 - A 429 slows down the polls of all tasks of that credential. They pause for a second or more, continue at half the rate, and speed up
   again slowly. Tasks of other credentials are not affected.
 - If the credential of a running task is no longer configured, or has another value, the gateway polls with another credential of the
-  provider. A credential that may not see the job does not end the task.
+  provider. A credential that may not see the job does not end the task. The same holds if the provider has another \`base_url\`.
 
 **Files**
 

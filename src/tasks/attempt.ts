@@ -7,7 +7,7 @@ import {
   type KeyedCandidate,
   type ProviderAttempts,
 } from "../attempts/index.ts";
-import type { Provider } from "../catalog/index.ts";
+import type { Credential, Provider } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job, PlannedOffer } from "./rows.ts";
@@ -39,18 +39,29 @@ export function triesAt({ attempts }: Pick<Job, "attempts">, { id }: Provider): 
 
 /** The target that has taken a job. */
 export interface TakenTarget extends KeyedCandidate {
-  /** True if the submission's key is no longer configured, by name or value. This one may be of an account without the job. */
+  /**
+   * True if the submission's key is no longer configured, by name or value, or its provider has another address or dialect. The account
+   * that is asked may not have the job.
+   */
   readonly isOtherKey: boolean;
 }
 
-/** A hash that is long enough to tell a key from the one before it, and too short to guess it by. */
-const keyHash = ({ apiKey }: KeyedCandidate["credential"]): string =>
-  createHash("sha256").update(apiKey).digest("hex").slice(0, 8);
+/** A hash that is long enough to tell a text from the one before it, and too short to guess it by. */
+const shortHash = (text: string): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, 8);
 
-/** True if the key of that name has another value than at the submission. */
-function isReplaced({ attempts }: Job, credential: KeyedCandidate["credential"]): boolean {
+/** The hash of what leads to an account at a vendor: the key, and where it is sent. The sandbox has another port after each start. */
+function accountHash({ dialect, baseUrl }: Provider, { apiKey }: Credential): string {
+  const { hostname, pathname } = new URL(baseUrl);
+  return shortHash(`${dialect} ${hostname}${pathname} ${apiKey}`);
+}
+
+/** True if the key of that name, or the address or dialect of its provider, is another one than at the submission. */
+function isReplaced({ attempts }: Job, provider: Provider, credential: Credential): boolean {
   const asked = attempts.at(-1)?.key_hash;
-  return asked !== undefined && asked !== keyHash(credential);
+  // Older versions stored the hash of the key alone.
+  const known = [undefined, accountHash(provider, credential), shortHash(credential.apiKey)];
+  return !known.includes(asked);
 }
 
 /**
@@ -63,7 +74,11 @@ export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenT
     const candidate = mediaCandidate({ providers: known }, offerOf(job), job.kind);
     const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
     if (candidate && credential)
-      return { ...candidate, credential, isOtherKey: isReplaced(job, credential) };
+      return {
+        ...candidate,
+        credential,
+        isOtherKey: isReplaced(job, candidate.provider, credential),
+      };
   }
   const candidate = mediaCandidate({ providers }, offerOf(job), job.kind);
   if (candidate === undefined) return undefined;
@@ -123,7 +138,7 @@ export function withAttempt(
     credential: target.credential.id,
     upstream_model: target.offer.upstreamModel,
     started_at: new Date(nowMs).toISOString(),
-    key_hash: keyHash(target.credential),
+    key_hash: accountHash(target.provider, target.credential),
     outcome: "asked",
   };
   return [...job.attempts, attempt];

@@ -95,7 +95,7 @@ function postponeWithoutKey(services: TaskServices, job: Job): Promise<void> {
   if (services.pollTroubles.shouldLogStart(`${provider} ${credential} unknown`))
     services.log.warn(
       { task: id, provider, credential },
-      "the provider or key of running tasks is not configured any more, or was replaced; they are waited for until their deadlines",
+      "the provider or key of running tasks is not configured any more, or was changed; they are waited for until their deadlines",
     );
   return postpone(services, job, slowestPollMs);
 }

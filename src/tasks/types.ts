@@ -25,7 +25,7 @@ export interface TaskError {
 /** One attempt at a provider, for the operator. */
 export interface TaskAttempt extends AttemptNote {
   readonly started_at: string;
-  /** Shows whether the key of this name has changed since the submission; absent in rows of older versions. */
+  /** Shows whether the key of this name, or its provider's address, has changed since the submission; absent in rows of older versions. */
   readonly key_hash?: string;
   /** How often in a row its result could not be fetched, or not be stored; absent if no try failed. */
   readonly tries?: number | undefined;

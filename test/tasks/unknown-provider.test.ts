@@ -1,4 +1,5 @@
 /** Gateways with different configurations on one database: which one takes a step at a provider that only some know. docs/tasks.md. */
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { submitStep } from "../../src/tasks/submit-step.ts";
 import { cancelTask } from "../../src/tasks/cancel.ts";
@@ -118,16 +119,19 @@ describe("a running task whose key was removed from the configuration", () => {
   });
 });
 
-describe("a running task whose key has a new value under the same name", () => {
-  /** Services whose provider has another value for its key. */
-  function replaced(apiKey: string): TaskServices {
-    const one = world.catalog.providers.get("one")!;
-    const providers = new Map([
-      ...world.catalog.providers,
-      ["one", { ...one, credentials: [{ ...one.credentials[0]!, apiKey }] }],
-    ]);
+describe("a running task whose key has a new value under the same name, or whose provider has another address", () => {
+  /** Services whose provider has changed. */
+  function changed(change: object): TaskServices {
+    const one = { ...world.catalog.providers.get("one")!, ...change };
+    const providers = new Map([...world.catalog.providers, ["one", one]]);
     return { ...world.services, catalog: () => ({ ...world.catalog, providers }) };
   }
+  /** Services whose provider has another value for its key. */
+  function replaced(apiKey: string): TaskServices {
+    const [credential] = world.catalog.providers.get("one")!.credentials;
+    return changed({ credentials: [{ ...credential!, apiKey }] });
+  }
+  const moved = (): TaskServices => changed({ baseUrl: `${world.vendor.url}/elsewhere` });
   /** A task that a vendor accepted normally, but has not known for ten minutes and 20 polls. */
   async function taken(): Promise<string> {
     const { id } = await jobOf(world, "acme/clip");
@@ -147,6 +151,37 @@ describe("a running task whose key has a new value under the same name", () => {
     world.vendor.plan("GET", reply);
     await pollStep(replaced("key-of-another-account"), await rowOf(world, id));
     expect(await rowOf(world, id)).toMatchObject({ status: "running", misses: 20 });
+  });
+
+  it("T80 T84: keeps running if nothing at the new address knows it, and ends once the address is put back", async () => {
+    const id = await taken();
+    world.vendor.plan("GET", says.refused(404));
+    await pollStep(moved(), await rowOf(world, id));
+    expect(world.vendor.calls("GET")[0]!.path).toMatch(/^\/elsewhere\//);
+    expect(await rowOf(world, id)).toMatchObject({ status: "running", misses: 20 });
+    world.vendor.plan("GET", world.vendor.done);
+    await world.database.query("update tasks set lease_token = 'mine' where id = $1", [id]);
+    await pollStep(world.services, await rowOf(world, id));
+    expect(await rowOf(world, id)).toMatchObject({ status: "succeeded", costNano: dollar });
+  });
+
+  it("T84: is stored and charged if the new address knows it", async () => {
+    const id = await taken();
+    world.vendor.plan("GET", world.vendor.done);
+    await pollStep(moved(), await rowOf(world, id));
+    expect(await rowOf(world, id)).toMatchObject({ status: "succeeded", costNano: dollar });
+  });
+
+  it("T80 T84: expires as usual if an older version submitted it, its key is the same and its vendor has forgotten it", async () => {
+    const id = await taken();
+    const hash = createHash("sha256").update("key-of-one").digest("hex").slice(0, 8);
+    await world.database.query(
+      "update tasks set attempts = jsonb_set(attempts, '{0,key_hash}', to_jsonb($2::text)) where id = $1",
+      [id, hash],
+    );
+    world.vendor.plan("GET", says.refused(404));
+    await pollStep(world.services, await rowOf(world, id));
+    expect(await rowOf(world, id)).toMatchObject({ status: "expired" });
   });
 
   it("T80 T84: expires as usual if the key is the same and its vendor has forgotten the job", async () => {
