@@ -3,7 +3,14 @@
  * another. docs/tasks.md.
  */
 import type { TaskServices } from "./engine.ts";
-import { accountOf, claimDue, findDue, type DueTask, type LaneName } from "./lease.ts";
+import {
+  accountOf,
+  claimDue,
+  findDue,
+  releaseClaim,
+  type DueTask,
+  type LaneName,
+} from "./lease.ts";
 import { createSlotLimiter, type SlotUser, type SlotLimiter } from "./slot-limiter.ts";
 import type { PollRateLimiter } from "./poll-rate-limiter.ts";
 import type { DatabaseContact } from "./local-lease.ts";
@@ -109,7 +116,9 @@ export class Lane {
     const claimed = new Set<string>();
     const claim = { lane: this.#name, takesAbandoned };
     try {
-      for (const job of await claimDue(this.#services, chosen, claim)) {
+      const jobs = await claimDue(this.#services, chosen, claim);
+      if (this.#options.isClosed()) return await releaseClaim(this.#services, jobs);
+      for (const job of jobs) {
         claimed.add(job.id);
         this.#begin(job, again);
       }

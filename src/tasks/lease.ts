@@ -134,6 +134,18 @@ export async function claimDue(
   return rows.map((row) => ({ ...toJob(row), localLease: { ...localLease } }));
 }
 
+/** Gives the jobs of a claim back, for other gateways to take at once: the runner was stopped while the claim was on its way. */
+export async function releaseClaim(
+  { database }: TaskServices,
+  [job]: readonly Job[],
+): Promise<void> {
+  if (job === undefined) return;
+  await database.query(
+    "update tasks set lease_token = null, lease_until = null where due_at is not null and lease_token = $1",
+    [job.leaseToken],
+  );
+}
+
 /** Extends the leases of jobs with long steps; ends the local lease of a job whose lease was lost. */
 export async function extendLeases(
   { database, clock, timing }: TaskServices,
