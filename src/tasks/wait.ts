@@ -51,9 +51,10 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
     async until(task, waitMs, signal) {
       const endMs = performance.now() + waitMs;
       let latest = task;
-      for (;;) {
+      for (let looks = 0; !isTerminal(latest.status); looks += 1) {
         const leftMs = endMs - performance.now();
-        if (isTerminal(latest.status) || leftMs <= 0 || closed || signal?.aborted) return latest;
+        const isOver = leftMs <= 0 || closed || signal?.aborted === true;
+        if (isOver) return looks === 0 ? latest : look(latest);
         // Subscribed before the read, so that an end between the two is not missed.
         const { over, wake } = waitOrTimeout(task, Math.min(leftMs, lookEveryMs), signal);
         try {
@@ -62,8 +63,8 @@ export function createWaiting(signals: Signals, read: (task: Task) => Promise<Ta
         } finally {
           wake();
         }
-        latest = await look(latest);
       }
+      return latest;
     },
     close() {
       closed = true;
