@@ -7,7 +7,7 @@ import type { Queryable } from "../storage/index.ts";
 /** Shorter ids are parts of other words, so they are not replaced in messages. */
 const wordMin = 4;
 
-interface Renaming {
+export interface Renaming {
   readonly workspaceId: string;
   readonly ids: readonly string[];
   readonly endUser: string;

@@ -5,7 +5,7 @@
  */
 import type { Database, Queryable } from "../storage/index.ts";
 import { renameTagValue } from "../usage/index.ts";
-import { renameInTexts } from "./end-user-texts.ts";
+import { renameInTexts, type Renaming } from "./end-user-texts.ts";
 import { goneTasksSql } from "./finished-tasks.ts";
 
 /** Rows of the log or tasks that one page reads: some tens of milliseconds. */
@@ -64,8 +64,10 @@ interface PageRow {
   readonly mine: readonly string[];
 }
 
-const nameSql =
-  "update requests set end_user = $3 where workspace_id = $1 and id = any($2::text[])";
+const nameSql = `
+  with named as (
+    update requests set end_user = $3 where workspace_id = $1 and id = any($2::text[]) and end_user = $4 returning 1)
+  select count(*)::integer as n from named`;
 
 const bodiesSql = `
   with gone as (delete from request_bodies where workspace_id = $1 and id = any($2::text[]) returning 1)
@@ -90,16 +92,25 @@ async function requestsPage(tx: Queryable, place: ErasurePlace, one: EndUser): P
   const next: ErasurePlace =
     last === null ? { workspaceId, stage: "tasks", after: "" } : { ...place, after: last };
   if (mine.length === 0 || one.dryRun) return { erased: { requests: mine.length }, next };
-  await tx.query("set local enable_seqscan = off");
-  const { endUser, token } = one;
-  await tx.query(nameSql, [workspaceId, mine, token]);
-  await renameInTexts(tx, { workspaceId, ids: mine, endUser, token });
+  const requests = await renameRows(tx, { workspaceId, ids: mine, ...one });
   const bodies = await countOf(tx, bodiesSql, [workspaceId, mine]);
   const files = await countOf(tx, filesSql, [workspaceId, mine]);
-  return { erased: { requests: mine.length, bodies, files }, next };
+  return { erased: { requests, bodies, files }, next };
 }
 
-/** Removes finished tasks, as retention does. A task in flight is counted; it gets the token when it has ended. */
+/** Puts the token in the rows of the log with these ids. @returns how many named the end user */
+async function renameRows(tx: Queryable, renaming: Renaming): Promise<number> {
+  const { workspaceId, ids, token, endUser } = renaming;
+  await tx.query("set local enable_seqscan = off");
+  const named = await countOf(tx, nameSql, [workspaceId, ids, token, endUser]);
+  await renameInTexts(tx, renaming);
+  return named;
+}
+
+/**
+ * Removes finished tasks, as retention does. Some ended since the pages of the log, so their rows are renamed here. A task in flight is
+ * counted: the erasure is repeated when it has ended.
+ */
 async function tasksPage(tx: Queryable, place: ErasurePlace, one: EndUser): Promise<Page> {
   const { workspaceId, after } = place;
   const [page] = await tx.query<PageRow>(pageSql("tasks"), [workspaceId, after, one.endUser]);
@@ -108,8 +119,9 @@ async function tasksPage(tx: Queryable, place: ErasurePlace, one: EndUser): Prom
     last === null ? { workspaceId, stage: "rest", after: "" } : { ...place, after: last };
   if (mine.length === 0) return { erased: {}, next };
   if (one.dryRun) return { erased: { tasks: mine.length }, next };
+  const requests = await renameRows(tx, { workspaceId, ids: mine, ...one });
   const tasks = await countOf(tx, goneTasksSql, [workspaceId, mine]);
-  return { erased: { tasks, tasks_under_way: mine.length - tasks }, next };
+  return { erased: { requests, tasks, tasks_under_way: mine.length - tasks }, next };
 }
 
 const cacheCountSql = "select count(*)::integer as n from cached_answers where workspace_id = $1";

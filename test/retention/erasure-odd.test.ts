@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBodyLog, openKeyClients } from "../../src/request-log/index.ts";
 import { createAnswerCache } from "../../src/calls/index.ts";
 import { roomFor } from "../../src/base/write-behind.ts";
+import { eraseEndUserPage } from "../../src/retention/index.ts";
 import { addressEraser } from "../../src/tenancy/index.ts";
 import { differencesIn } from "../../src/verification/index.ts";
 import { startAdminGateway, type AdminGateway } from "../admin/support.ts";
@@ -154,6 +155,19 @@ describe("an end user", () => {
     }
     expect(await charges()).toEqual(before);
     expect(await gateway.database.transaction((tx) => differencesIn(tx))).toEqual([]);
+  });
+
+  it("is erased from the row of a task that ended when the pages of the log were done", async () => {
+    const user = "u-ends-meanwhile";
+    const film = { model: "sandbox/video-model-v1", prompt: "A film", duration: 2, user };
+    await (await gateway.post("/v1/tasks", film, { prefer: "wait=60" })).text();
+    const rows = async () => (await rowsOf()).filter((row) => row.end_user === user);
+    await eventually(async () => (await rows()).length === 1, "the row of the log");
+    const one = { endUser: user, token: `erased_${"1".repeat(32)}`, dryRun: false };
+    const place = { workspaceId: gateway.workspaceId, stage: "tasks", after: "" } as const;
+    const { erased } = await eraseEndUserPage(gateway.database, place, one);
+    expect(erased).toEqual({ requests: 1, tasks: 1, tasks_under_way: 0 });
+    expect(await rows()).toEqual([]);
   });
 
   it("the image of an edit is erased with its end user, and so is its thumbnail", async () => {
