@@ -131,6 +131,9 @@ async function keepFiles(services: TaskServices, tx: Queryable, { job, ending, n
   );
 }
 
+/** The parameter that a stored note is about. A caller's name may contain a colon. */
+const paramOf = (note: string): string => note.slice(0, note.indexOf(": "));
+
 /** The task's row in the request log, which explains every call (BILL-24, VID-28). */
 function logRow(job: Job, ending: TaskEnd, nowMs: number) {
   return {
@@ -149,7 +152,7 @@ function logRow(job: Job, ending: TaskEnd, nowMs: number) {
     costNano: ending.status === "succeeded" ? ending.costNano : 0n,
     price: ending.status === "succeeded" ? storedPrice(ending.price) : undefined,
     durationMs: nowMs - job.createdAt.getTime(),
-    dropped: job.notes.map((note) => note.slice(0, note.indexOf(":"))),
+    dropped: [...new Set(job.notes.map(paramOf))],
     notes: job.notes,
     attempts: job.attempts.map(({ key_hash: _hash, ...attempt }) => attempt),
     explanation: {

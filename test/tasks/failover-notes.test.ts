@@ -53,6 +53,16 @@ const clip = {
 };
 const droppedNote = (param: string) => `${param}: not supported by this model's provider, dropped`;
 
+/** The row of the request log, once it is written. */
+const loggedAs = (id: string) =>
+  eventually(async () => {
+    const rows = await bench.database.query<{ notes: string[]; dropped: string[] }>(
+      "select notes, dropped from request_log where id = $1",
+      [id],
+    );
+    return rows[0];
+  }, "the row of the request log");
+
 it("VID-28: after a failover, the task, its callback and the request log have the notes of the provider that made the video", async () => {
   ark.plan("POST", says.refused(503));
   const receiver = await startReceiver();
@@ -65,13 +75,7 @@ it("VID-28: after a failover, the task, its callback and the request log have th
   );
   const callback = await eventually(() => receiver.received[0], "the callback");
   expect(JSON.parse(callback.body)).toMatchObject({ data: { id, notes: task.notes } });
-  const logged = await eventually(async () => {
-    const rows = await bench.database.query<{ notes: string[]; dropped: string[] }>(
-      "select notes, dropped from request_log where id = $1",
-      [id],
-    );
-    return rows[0];
-  }, "the row of the request log");
+  const logged = await loggedAs(id);
   expect(logged.notes).toEqual(task.notes);
   expect(logged.dropped).toEqual(expect.arrayContaining(["seed", "camera_fixed"]));
 });
@@ -82,4 +86,12 @@ it("VID-28: without a failover, a task's notes are those of its submission", asy
   const task = await bench.until(id, "succeeded", "failed");
   expect(task.notes ?? []).toEqual(notes);
   expect(ark.calls("POST").at(-1)!.body["seed"]).toBe(7);
+});
+
+it("VID-28: the request log has a dropped field by its whole name, even if that has a colon", async () => {
+  ark.reset();
+  const { id, notes } = await bench.create({ ...clip, moderation: null, "mood:light": "low" });
+  expect(notes).toEqual(["mood:light: not supported by this model, dropped"]);
+  await bench.until(id, "succeeded", "failed");
+  expect((await loggedAs(id)).dropped).toEqual(["mood:light"]);
 });
