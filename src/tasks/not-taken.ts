@@ -3,6 +3,7 @@
  * certainly began nothing: a submission of unknown outcome is never repeated (T81). docs/tasks.md.
  */
 import type { Failure } from "../attempts/index.ts";
+import { endedHere } from "../routing/index.ts";
 import {
   outcomeOfFailure,
   outcomeOfRefusal,
@@ -42,7 +43,7 @@ export function unanswered(asked: AskFailure): NotTaken {
   const health = outcomeOfFailure(asked);
   const parts = { state: "not_taken", message: asked.message, health } as const;
   if (asked.failure === "shortage" || (asked.failure === "aborted" && !asked.sent))
-    return { ...parts, outcome: "short", error: uncertain(), isLocalShortage: true };
+    return { ...parts, outcome: endedHere, error: uncertain(), isLocalShortage: true };
   if (asked.failure === "upload" && !asked.sent) return unread(asked, parts);
   if (asked.sent) return { ...parts, outcome: "unknown", error: uncertain() };
   const message = "The connection to the provider failed.";
@@ -55,7 +56,7 @@ type Parts = Pick<NotTaken, "state" | "message" | "health">;
 /** A file of the gateway could not be read: that may be temporary, unless the file is gone. */
 function unread({ cause }: AskFailure, parts: Parts): NotTaken {
   if (!(cause instanceof UploadError && cause.isGone))
-    return { ...parts, outcome: "short", error: uncertain(), isLocalShortage: true };
+    return { ...parts, outcome: endedHere, error: uncertain(), isLocalShortage: true };
   const message = "A file of this task is not there any more. Nothing was charged; submit it anew.";
   return { ...parts, outcome: "upload", error: { code: "upload_unavailable", message } };
 }

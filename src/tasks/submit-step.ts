@@ -173,9 +173,10 @@ function report(
   if (answer.state !== "not_taken") return health.succeeded(begun);
   const { status = null, outcome, message, health: said } = answer;
   const attempt = { ...attempts.at(-1)!, status, outcome, message };
-  if (said) return reportFailure({ health, log }, { id, begun, attempt }, said);
-  health.succeeded(begun);
-  logFailedAttempt(log, id, attempt);
+  if (said) reportFailure({ health, log }, { id, begun, attempt }, said);
+  else health.succeeded(begun);
+  // Without a request it is no failure of the provider, but whoever runs the gateway has to know why its tasks wait.
+  if (!said || answer.isLocalShortage === true) logFailedAttempt(log, id, attempt);
 }
 
 async function submit(
