@@ -9,7 +9,7 @@ import { newId } from "../base/ids.ts";
 import { expirySeconds, mediaAddresses, type MediaRequest } from "../media/index.ts";
 import type { MediaPlan } from "../routing/index.ts";
 import { retryWhileAway, reserveRetryMs } from "../storage/index.ts";
-import { checkAddress } from "../upstream/index.ts";
+import { checkAllAddresses } from "../upstream/index.ts";
 import type { Acceptance, Submission } from "./accept.ts";
 import type { TaskServices } from "./engine.ts";
 import { AlreadyClaimedError, findClaimed, keyOutlived, type KeyLocks } from "./idempotency.ts";
@@ -118,21 +118,22 @@ function withNotes(plan: MediaPlan, notes: readonly (readonly Note[])[]): MediaP
 }
 
 /** Checks the addresses of callbacks and material. Nothing has been reserved yet: a bad address costs nothing (T77). */
-async function checkAddresses(
+function checkAddresses(
   { allowPrivateAddresses: allowPrivate }: TaskServices,
-  input: SubmitInput,
+  { caller, webhookUrl }: SubmitInput,
   request: MediaRequest,
 ): Promise<void> {
-  const rule = { allowPrivate, owner: input.caller.workspaceId };
-  if (input.webhookUrl !== undefined)
-    await checkAddress(input.webhookUrl, {
-      ...rule,
-      https: true,
-      param: "webhook_url",
-      code: "invalid_webhook_url",
-    });
-  for (const { url, param } of mediaAddresses(request))
-    await checkAddress(url, { ...rule, https: false, param });
+  const rule = { allowPrivate, owner: caller.workspaceId };
+  const callback = {
+    ...rule,
+    https: true,
+    param: "webhook_url",
+    code: "invalid_webhook_url",
+  } as const;
+  return checkAllAddresses([
+    ...(webhookUrl === undefined ? [] : [{ ...callback, url: webhookUrl }]),
+    ...mediaAddresses(request).map((address) => ({ ...rule, https: false, ...address })),
+  ]);
 }
 
 interface Asked {

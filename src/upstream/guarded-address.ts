@@ -47,6 +47,15 @@ export async function checkAddress(text: string, rule: CheckRule): Promise<Check
   return { url, addresses: await publicAddresses(url, rule) };
 }
 
+/** Checks several addresses at once: a slow name delays none of the others. @throws as {@link checkAddress}, for the first that is refused */
+export async function checkAllAddresses(
+  all: readonly (CheckRule & { readonly url: string })[],
+): Promise<void> {
+  const checks = await Promise.allSettled(all.map(({ url, ...rule }) => checkAddress(url, rule)));
+  const refused = checks.find(({ status }) => status === "rejected");
+  if (refused?.status === "rejected") throw refused.reason;
+}
+
 /**
  * Checks an address immediately before a connection.
  * @throws GatewayError as {@link checkAddress}; ExchangeError `connect` if the name cannot be resolved now

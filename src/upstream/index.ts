@@ -10,7 +10,12 @@ export { loadClouds } from "./load-clouds.ts";
 export { ExchangeError } from "./exchange-error.ts";
 export { retryAfterMsOf } from "./retry-after.ts";
 export { guardedRequest, NotSentError, type GuardedRequest } from "./guarded.ts";
-export { checkAddress, type Resolve, type ResolvedAddress } from "./guarded-address.ts";
+export {
+  checkAddress,
+  checkAllAddresses,
+  type Resolve,
+  type ResolvedAddress,
+} from "./guarded-address.ts";
 export { download, DownloadError, type DownloadRequest } from "./guarded-download.ts";
 export { maskError, withoutCredentials } from "./masking.ts";
 export { mediaTypeOf } from "./media-type.ts";

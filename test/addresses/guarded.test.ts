@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   checkAddress,
+  checkAllAddresses,
   guardedRequest,
   type GuardedRequest,
   type Resolve,
@@ -55,6 +56,23 @@ describe("checking an address", () => {
     const { url, addresses } = await checkAddress("https://hooks.example/x", { ...rule, resolve });
     expect(url.href).toBe("https://hooks.example/x");
     expect(addresses).toHaveLength(2);
+  });
+
+  it("several are looked up at once, and the first that is refused gives the error", async () => {
+    const asked: string[] = [];
+    const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
+    const resolve: Resolve = async (name) => {
+      asked.push(name);
+      if (asked.length === 3) answer();
+      await answers;
+      const address = name === "good.example" ? "93.184.215.14" : "10.0.0.1";
+      return [{ address, family: 4 }];
+    };
+    const of = (name: string) => ({ ...rule, resolve, param: name, url: `https://${name}/x` });
+    const all = ["good.example", "bad.example", "worse.example"].map(of);
+    await expect(checkAllAddresses(all)).rejects.toMatchObject({ param: "bad.example" });
+    await checkAllAddresses([all[0]!, all[0]!]);
+    await checkAllAddresses([]);
   });
 
   it("a name that does not exist is refused, also with the system's resolver", async () => {
