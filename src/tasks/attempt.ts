@@ -66,12 +66,16 @@ function isReplaced({ attempts }: Job, provider: Provider, credential: Credentia
 
 /**
  * The provider that has taken the job, even if removed since, with the key of the submission (T84). If that key is no longer
- * configured, another key of the provider. Undefined if the provider is not configured either.
+ * configured, another key of the provider. Undefined if the provider is not configured either, or by now has a dialect without jobs.
  */
 export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenTarget | undefined {
   const { providers, retired = providers } = catalog();
-  for (const known of [providers, retired]) {
+  const candidateIn = (known: typeof providers) => {
     const candidate = mediaCandidate({ providers: known }, offerOf(job), job.kind);
+    return candidate?.dialect.synchronous === true ? undefined : candidate;
+  };
+  for (const known of [providers, retired]) {
+    const candidate = candidateIn(known);
     const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
     if (candidate && credential)
       return {
@@ -80,7 +84,7 @@ export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenT
         isOtherKey: isReplaced(job, candidate.provider, credential),
       };
   }
-  const candidate = mediaCandidate({ providers }, offerOf(job), job.kind);
+  const candidate = candidateIn(providers);
   if (candidate === undefined) return undefined;
   const credential = health.credential(candidate.offer, candidate.provider);
   return { ...candidate, credential, isOtherKey: true };

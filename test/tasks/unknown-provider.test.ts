@@ -165,6 +165,18 @@ describe("a running task whose key has a new value under the same name, or whose
     expect(await rowOf(world, id)).toMatchObject({ status: "succeeded", costNano: dollar });
   });
 
+  it("T84: waits if its provider has a dialect by now that answers at once, and has no jobs to ask for", async () => {
+    const job = await jobOf(world, "acme/pictures", {
+      status: "running",
+      provider: "painter",
+      credential: "default",
+      upstream_id: "job-of-before",
+    });
+    await pollStep(world.services, job);
+    expect(await rowOf(world, job.id)).toMatchObject({ status: "running" });
+    expect([world.painter.requests, world.dueInMs]).toEqual([[], [15_000]]);
+  });
+
   it("T84: is stored and charged if the new address knows it", async () => {
     const id = await taken();
     world.vendor.plan("GET", world.vendor.done);
