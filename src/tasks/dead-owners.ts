@@ -84,14 +84,14 @@ export function createDeadOwners(
   };
 }
 
-/** Ends the leases of dead processes on callbacks; the next look into the outbox claims these. */
+/** Ends the leases of dead processes on callbacks; the next look into the outbox claims these. Their tries do not count for the schedule. */
 async function releaseCallbackLeases(
   { database, clock, log }: TaskServices,
   dead: readonly string[],
 ): Promise<void> {
   if (dead.length === 0) return;
   const rows = await database.query(
-    `update webhook_deliveries set lease_token = null, lease_until = null
+    `update webhook_deliveries set lease_token = null, lease_until = null, attempts_before = attempts_before + 1
      where due_at <= $1 and lease_token is not null and split_part(lease_token, ' ', 1) = any ($2::text[]) returning id`,
     [new Date(clock.now()), dead],
   );

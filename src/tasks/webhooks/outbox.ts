@@ -70,7 +70,10 @@ export async function findDue(
   );
 }
 
-/** Claims those of `due` that no other process has claimed meanwhile, and counts a try for each, which takes up to `tryMs`. */
+/**
+ * Claims those of `due` that no other process has claimed meanwhile, and counts a try for each, which takes up to `tryMs`. A lease that ended
+ * on its own is of a try whose outcome nobody knows: like one that the gateway cut off, it does not count for the schedule.
+ */
 export async function claimDue(
   database: Database,
   due: readonly DueDelivery[],
@@ -82,7 +85,8 @@ export async function claimDue(
   const localLease = newLocalLease(leaseMs - Math.min(tryMs, leaseMs / 2));
   const rows = await database.query<ClaimedRow>(
     `update webhook_deliveries d
-     set lease_token = $3, lease_until = $5, attempts = d.attempts + 1, updated_at = $4
+     set lease_token = $3, lease_until = $5, attempts = d.attempts + 1, updated_at = $4,
+       attempts_before = d.attempts_before + (d.lease_token is not null)::integer
      from (
        select workspace_id, id from webhook_deliveries
        where (workspace_id, id) in (select * from unnest($1::text[], $2::text[]))
@@ -179,7 +183,8 @@ export async function noteTry(
  */
 export async function mendAfterClockJump(database: Queryable, nowMs: number): Promise<number> {
   const rows = await database.query(
-    `update webhook_deliveries set due_at = $1, lease_token = null, lease_until = null, updated_at = $1
+    `update webhook_deliveries set due_at = $1, lease_token = null, lease_until = null, updated_at = $1,
+       attempts_before = attempts_before + (lease_token is not null)::integer
      where due_at is not null and updated_at > $2 returning id`,
     [new Date(nowMs), new Date(nowMs + aheadMsMax)],
   );
