@@ -175,7 +175,7 @@ function report(
   const attempt = { ...attempts.at(-1)!, status, outcome, message };
   if (said) reportFailure({ health, log }, { id, begun, attempt }, said);
   else health.succeeded(begun);
-  // Without a request it is no failure of the provider, but whoever runs the gateway has to know why its tasks wait.
+  // Without a request it is no failure of the provider, but the operator has to know why the tasks wait.
   if (!said || answer.isLocalShortage === true) logFailedAttempt(log, id, attempt);
 }
 

@@ -109,7 +109,7 @@ describe("a lease of a dead process on this machine", () => {
     nowMs = 2 * absentMs;
     await deadOwners.releaseLeases();
     expect(await due()).toEqual(["evt_here"]);
-    // A try whose outcome nobody knows is no failure of the receiver.
+    // A try without a known outcome is no failure of the receiver.
     const before = "select attempts_before as n from webhook_deliveries order by id";
     expect(await world.database.query(before)).toEqual([{ n: 1 }, { n: 0 }]);
     await world.database.query("delete from webhook_deliveries where workspace_id = 'w1'");

@@ -112,7 +112,7 @@ describeDatabase("an outbox with several deliverers", (open) => {
     expect(receiver.received.map((one) => one.headers["gw-delivery-attempt"])).toEqual(["1", "2"]);
     expect(new Set(eventIds(receiver)).size).toBe(1);
     expect(new Set(receiver.received.map((one) => one.body)).size).toBe(1);
-    // Nobody knew the outcome of the first try, so the second is the first failure.
+    // The outcome of the first try is not known, so the second is the first failure.
     expect(await tenant.delivery(taskId)).toMatchObject({
       status: "pending",
       dueAt: new Date(tenant.clock.now() + 5_000),

@@ -72,7 +72,7 @@ export async function findDue(
 
 /**
  * Claims those of `due` that no other process has claimed meanwhile, and counts a try for each, which takes up to `tryMs`. A lease that ended
- * on its own is of a try whose outcome nobody knows: like one that the gateway cut off, it does not count for the schedule.
+ * on its own is of a try without a known outcome: like one that the gateway cut off, it does not count for the schedule.
  */
 export async function claimDue(
   database: Database,
