@@ -121,7 +121,7 @@ export function KeyPage() {
         <>
           <Facts apiKey={key} />
           <Reveal apiKey={key} />
-          <Parts key={key.id} apiKey={key} />
+          <Parts apiKey={key} />
         </>
       )}
     </Page>

@@ -15,4 +15,6 @@ export const keyRoute = createRoute({
       to: isTime,
     }),
   component: lazyRouteComponent(() => import("./page.tsx"), "KeyPage"),
+  // A revealed value, an open dialog and a form belong to one key.
+  remountDeps: ({ params }) => params,
 });

@@ -14,6 +14,8 @@ const providerRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/providers/$id",
   component: lazyRouteComponent(() => import("./one.tsx"), "ProviderPage"),
+  // Typed keys, edited settings and the result of a test belong to one provider.
+  remountDeps: ({ params }) => params,
 });
 
 export const providerRoutes = [providersRoute, providerRoute] as const;
