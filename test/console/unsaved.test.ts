@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { providerBody } from "../providers/support.ts";
 import { patiently } from "../support/patience.ts";
+import { holdAnswers } from "./held.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -57,6 +58,62 @@ it("what is typed for one provider is not added to another", async () => {
   await expect
     .poll(() => page.getByLabel("Address").inputValue(), patiently)
     .toBe("https://8.8.8.8/v1");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+/** Fills a field, saves, and fills another one while the answer is on its way. */
+async function typeWhileSaving(page: Page, path: string, [first, later]: readonly Typed[]) {
+  const isChange = ({ pathname }: URL) => pathname === `/admin/v1${path}`;
+  await page.getByLabel(first!.label).fill(first!.text);
+  const late = await holdAnswers(page, isChange);
+  await page.getByRole("button", { name: /^Save/ }).click();
+  await late.asked();
+  await page.getByLabel(later!.label).fill(later!.text);
+  await late.release();
+  await page.getByRole("alert").getByText("Saved.").waitFor();
+  await expect.poll(() => page.getByLabel(later!.label).inputValue(), patiently).toBe(later!.text);
+  await page.getByRole("button", { name: /^Save/ }).click();
+}
+
+interface Typed {
+  readonly label: string;
+  readonly text: string;
+}
+
+it("what is typed while a form is saved stays in the form, and is saved with the next click", async () => {
+  const { must, root, home } = world;
+  const { id } = must(await root.call("POST", "/keys", { workspace_id: home.id, name: "typed" }));
+  const { page, complaints, close } = await world.open("root");
+  await page.goto(`/keys/${String(id)}?tab=caps`);
+  await typeWhileSaving(page, `/keys/${String(id)}`, [
+    { label: "Daily cap (USD)", text: "5" },
+    { label: "Requests per minute", text: "60" },
+  ]);
+  const read = async () => must(await root.call("GET", `/keys/${String(id)}`));
+  await expect.poll(async () => (await read())["rate_limits"], patiently).not.toBeNull();
+  expect(await read()).toMatchObject({
+    spend_caps: { daily: "5" },
+    rate_limits: { requests_per_minute: 60 },
+  });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("what is typed while a provider is saved stays in the form, and is saved with the next click", async () => {
+  const { must, root } = world;
+  must(await root.call("POST", "/providers", providerBody("east", "https://8.8.8.8")));
+  const { page, complaints, close } = await world.open("root");
+  await page.goto("/providers/east");
+  await page.getByRole("combobox", { name: "Supply tier" }).click();
+  await page.getByRole("option", { name: "partner" }).click();
+  await typeWhileSaving(page, "/providers/east", [
+    { label: "Address", text: "https://8.8.4.4/v1" },
+    { label: "Address", text: "https://1.1.1.1/v1" },
+  ]);
+  const read = async () => must(await root.call("GET", "/providers/east"));
+  await expect.poll(async () => (await read())["base_url"], patiently).toBe("https://1.1.1.1/v1");
+  expect((await read())["tier"]).toBe("partner");
   expect(complaints).toEqual([]);
   await close();
 });

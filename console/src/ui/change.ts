@@ -37,8 +37,10 @@ export interface ChangeOptions<Input, Output, Base extends object> {
   /** Whether the reader may undo the change; yes if absent. */
   readonly mayUndo?: (input: Input) => boolean;
   readonly done?: (after: Output, input: Input) => void;
-  /** The draft is no longer needed: it is saved, or the other version was taken. */
-  readonly settled?: () => void;
+  /** The draft is saved: called as it was when the change was sent, because the reader may have gone on typing. */
+  readonly settled?: (after: Output) => void;
+  /** The draft is no longer needed: the other version was taken. */
+  readonly dropped?: () => void;
 }
 
 export interface Change<Input> {
@@ -52,6 +54,14 @@ export interface Change<Input> {
   /** The refusal, if it concerns none of these fields. */
   readonly beside: (...names: readonly string[]) => ApiError | null;
   readonly reset: () => void;
+}
+
+/** A change as it was sent. */
+interface Sent<Input, Output, Base> {
+  readonly input: Input;
+  /** Another user's version, which it replaces. */
+  readonly over?: Base;
+  readonly settle: ((after: Output) => void) | undefined;
 }
 
 /** One key for each input, until a request with it succeeds. */
@@ -71,22 +81,23 @@ function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; tak
 export function useChange<Input, Output, Base extends object>(
   options: ChangeOptions<Input, Output, Base>,
 ): Change<Input> {
-  const { send, invalidates, base, read, success, failure, undo, mayUndo, done, settled } = options;
+  const { send, invalidates, base, read, success, failure, undo, mayUndo, done } = options;
+  const { settled, dropped } = options;
   const queries = useQueryClient();
   const idempotency = useIdempotency();
   const again = () => refetchPaths(queries, invalidates);
   const forget = async () => {
     mutation.reset();
     await again();
-    settled?.();
+    dropped?.();
   };
   const mutation = useMutation({
-    mutationFn: ({ input, over }: { input: Input; over?: Base }) =>
+    mutationFn: ({ input, over }: Sent<Input, Output, Base>) =>
       send(input, { ifMatch: ifMatch(over ?? base), idempotency: idempotency.of(input) }),
-    async onSuccess(after, { input, over }) {
+    async onSuccess(after, { input, over, settle }) {
       idempotency.taken();
       await again();
-      settled?.();
+      settle?.(after);
       if (undo !== undefined && mayUndo?.(input) !== false) {
         offerUndo(success ?? "Done.", async () => {
           try {
@@ -98,7 +109,7 @@ export function useChange<Input, Output, Base extends object>(
       } else if (success !== undefined) notify(success);
       done?.(after, input);
     },
-    async onError(error, { input }) {
+    async onError(error, { input, settle }) {
       const { status } = asApiError(error);
       if (failure !== undefined) notifyError(failure, error);
       // The refusal may come from stale data: the object is gone, or in another state.
@@ -109,14 +120,14 @@ export function useChange<Input, Output, Base extends object>(
         before: base,
         theirs,
         mine: input as object,
-        save: () => mutation.mutate({ input, over: theirs }),
+        save: () => mutation.mutate({ input, over: theirs, settle }),
         take: () => void forget(),
       });
     },
   });
   return {
-    run: (input) => mutation.mutate({ input }),
-    runNow: (input) => mutation.mutateAsync({ input }),
+    run: (input) => mutation.mutate({ input, settle: settled }),
+    runNow: (input) => mutation.mutateAsync({ input, settle: settled }),
     isPending: mutation.isPending,
     error: mutation.error,
     at: (name) => errorOfField(mutation.error, name),

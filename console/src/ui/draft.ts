@@ -10,6 +10,8 @@ export interface Draft<Shown, Fields> {
   readonly fields: Fields;
   readonly isChanged: boolean;
   readonly set: (change: Partial<Fields>) => void;
+  /** Ends the draft after its fields were saved. Fields that were edited since stay, now based on the saved object. */
+  readonly settle: (saved: Shown) => void;
   readonly discard: () => void;
 }
 
@@ -25,6 +27,12 @@ export function useDraft<Shown, Fields extends object>(
     fields,
     isChanged: edit !== undefined && JSON.stringify(fields) !== JSON.stringify(fieldsOf(base)),
     set: (change) => setEdit({ base, fields: { ...fields, ...change } }),
+    settle: (saved) =>
+      setEdit((now) => {
+        const later = now === undefined ? {} : changedFields(fields, now.fields);
+        if (Object.keys(later).length === 0) return undefined;
+        return { base: saved, fields: { ...fieldsOf(saved), ...later } };
+      }),
     discard: () => setEdit(undefined),
   };
 }

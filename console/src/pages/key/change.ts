@@ -18,8 +18,8 @@ function previousPatch(before: Key, patch: Patch): Patch {
 }
 
 /** Saves a patch of the draft's key. */
-export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
-  const { base, discard } = draft;
+export function usePatch(draft: Pick<Draft<Key, object>, "base" | "settle" | "discard">) {
+  const { base, settle, discard } = draft;
   const may = useMay(base);
   const send = async (body: Patch, header: { "If-Match"?: string }) => {
     const params = { path: { id: base.id }, header };
@@ -30,7 +30,8 @@ export function usePatch(draft: Pick<Draft<Key, object>, "base" | "discard">) {
     read: () => readKey(base.id),
     send: (body: Patch, headers) => send(body, headers.ifMatch),
     invalidates: invalidatedPaths.key,
-    settled: discard,
+    settled: settle,
+    dropped: discard,
     success: "Saved.",
     undo: (after, body, before) => send(previousPatch(before, body), ifMatch(after)),
     // Undoing a lowered cap raises it, and that of a cache that was switched off switches it on.

@@ -39,7 +39,8 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
     read: () => readMember(base),
     send: (body: Patch, headers) => changeMember(base, body, headers.ifMatch),
     invalidates: invalidatedPaths.member,
-    settled: draft.discard,
+    settled: draft.settle,
+    dropped: draft.discard,
     success: `${isolated(base.email)} is changed.`,
     undo: (after, body, before) =>
       changeMember(after, previousValues(before, body), ifMatch(after)),

@@ -54,7 +54,8 @@ function Form({ organization }: { organization: Organization }) {
       (await client.GET("/admin/v1/organizations/{id}", { params: { path } })).data!,
     send: (body: Patch, headers) => send(base.id, body, headers.ifMatch),
     invalidates: invalidatedPaths.organization,
-    settled: draft.discard,
+    settled: draft.settle,
+    dropped: draft.discard,
     success: "Saved.",
     undo: (after, body, before) => {
       const former = previousValues(before, body);

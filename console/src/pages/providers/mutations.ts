@@ -66,8 +66,13 @@ type CredentialBody = Schemas["AddProviderCredentialRequest"];
 const readStored = async (id: string) =>
   (await client.GET("/admin/v1/providers/{id}", { params: { path: { id } } })).data!;
 
+interface ProviderForm {
+  readonly settled: (saved: Stored) => void;
+  readonly dropped: () => void;
+}
+
 /** `stored` is the version that filled the form, not a later one. */
-export const useChangeProvider = (stored: Stored, settled: () => void) =>
+export const useChangeProvider = (stored: Stored, form: ProviderForm) =>
   useChange({
     send: async (body: ChangeBody, { ifMatch: header }) => {
       const params = { path: { id: stored.id }, header };
@@ -77,7 +82,7 @@ export const useChangeProvider = (stored: Stored, settled: () => void) =>
     base: stored,
     read: () => readStored(stored.id),
     success: "Saved.",
-    settled,
+    ...form,
   });
 
 /** Adds a further credential. */

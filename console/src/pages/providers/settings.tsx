@@ -89,11 +89,18 @@ const Fields = ({ shown, refusal, touch }: FieldsProps) => (
 );
 
 function Form({ stored }: { stored: Stored }) {
-  const [isTouched, setIsTouched] = useState(false);
-  // Keeps a started edit, whatever is read meanwhile.
-  const [shown, setShown] = useState(stored);
-  if (!isTouched && shown.version !== stored.version) setShown(stored);
-  const change = useChangeProvider(shown, () => setIsTouched(false));
+  // Keeps a started edit, whatever is read meanwhile. `round` counts how often the fields were filled anew.
+  const [form, setForm] = useState({ shown: stored, edits: 0, round: 0 });
+  const { shown, edits, round } = form;
+  if (edits === 0 && shown.version !== stored.version)
+    setForm({ shown: stored, edits, round: round + 1 });
+  const touch = () => setForm((now) => ({ ...now, edits: now.edits + 1 }));
+  const change = useChangeProvider(shown, {
+    // Edits since the change was sent stay, now based on the saved provider.
+    settled: (saved) =>
+      setForm((now) => (now.edits === edits ? { ...now, edits: 0 } : { ...now, shown: saved })),
+    dropped: () => setForm((now) => ({ ...now, edits: 0 })),
+  });
   const [mistake, setMistake] = useState<string>();
   const save = (field: (name: string) => string) => {
     const text = field("models");
@@ -105,16 +112,12 @@ function Form({ stored }: { stored: Stored }) {
     change.run(body as unknown as Parameters<typeof change.run>[0]);
   };
   return (
-    <form
-      key={shown.version}
-      onChange={() => setIsTouched(true)}
-      onSubmit={(event) => save(fieldsOf(event))}
-    >
+    <form key={round} onChange={touch} onSubmit={(event) => save(fieldsOf(event))}>
       <Stack gap="md">
         <Fields
           shown={shown}
           refusal={(name) => (name === "models" ? mistake : undefined) ?? change.at(name)}
-          touch={() => setIsTouched(true)}
+          touch={touch}
         />
         <FormError error={change.beside("base_url", "api_key", "models")} />
         <Group>

@@ -73,7 +73,8 @@ export function useSettings(workspace: Workspace) {
     read: () => read(base.id),
     send: (body: Patch, headers) => send(base.id, body, headers.ifMatch),
     invalidates: invalidatedPaths.workspace,
-    settled: draft.discard,
+    settled: draft.settle,
+    dropped: draft.discard,
     success: "Saved.",
     undo: (after, body, before) => send(base.id, former(body, before), ifMatch(after)),
   });
