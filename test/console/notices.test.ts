@@ -1,6 +1,7 @@
 /** Messages after a change, by the keyboard alone: Undo is reached in time, and the focus returns. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { patiently } from "../support/patience.ts";
+import { interceptCalls, type Paused } from "./between.ts";
 import type { Visit } from "./browser.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
@@ -83,5 +84,32 @@ it("Undo shows at once above five unclosed errors, of which none is lost", async
   await expect.poll(() => focused(visit), patiently).toBe("Undo");
   await page.keyboard.press("Escape");
   await expect.poll(() => errors.count(), patiently).toBe(5);
+  await close();
+});
+
+it("a refusal that comes after its dialog was closed is shown as a message", async () => {
+  const { page, complaints, close } = await world.open("root");
+  const { id } = await world.keyOf(world.root, world.home.id);
+  await page.goto(`/keys/${id}`);
+  await page.getByRole("button", { name: "Revoke", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("textbox").fill("calls");
+  const held: Paused[] = [];
+  const path = `/admin/v1/keys/${id}/revoke`;
+  const end = await interceptCalls(
+    page,
+    "Request",
+    ({ pathname }) => pathname === path,
+    (call) => held.push(call),
+  );
+  await dialog.getByRole("button", { name: "Revoke key" }).click();
+  await expect.poll(() => held.length, patiently).toBe(1);
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await held[0]!.answer(409, { error: { message: "Not now.", code: "conflict" } });
+  const message = page.getByRole("alert").filter({ hasText: "Not done: Revoke key." });
+  await expect.poll(() => message.innerText(), patiently).toContain("Not now.");
+  await end();
+  expect(complaints).toEqual([]);
   await close();
 });

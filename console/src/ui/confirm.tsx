@@ -1,13 +1,14 @@
 /**
  * Confirmation dialogs before irreversible actions: one names the consequence, one also requires typing the object's name. A refusal is
- * shown in the dialog, which stays open.
+ * shown in the dialog, which stays open; if the reader has closed it meanwhile, as a message.
  */
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { useMutation } from "@tanstack/react-query";
-import { useState, type FormEvent, type ReactNode } from "react";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { isolated } from "../base/isolated.ts";
 import { FormError } from "./form-error.tsx";
+import { notifyError } from "./undo.tsx";
 import { useFocusBack } from "./use-focus-back.ts";
 
 export interface Question {
@@ -35,7 +36,18 @@ function Body({ question, close }: { question: Question; close: () => void }) {
   // The dialogs' own way takes Cancel for the opener if the dialog is opened by an answer instead of a press.
   useFocusBack();
   const [written, setWritten] = useState("");
-  const run = useMutation({ mutationFn: question.run, onSuccess: close });
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
+  const run = useMutation({
+    mutationFn: question.run,
+    onSuccess: close,
+    onError(error) {
+      if (!isShown.current) notifyError(`Not done: ${question.title}.`, error);
+    },
+  });
   const isReady = typed === undefined || typeable(written) === typeable(typed);
   const submit = (event: FormEvent) => {
     event.preventDefault();
