@@ -117,3 +117,29 @@ it("what is typed while a provider is saved stays in the form, and is saved with
   expect(complaints).toEqual([]);
   await close();
 });
+
+it("a member is asked about once, however often Remove is clicked, and not on another page", async () => {
+  const { mem, home } = world;
+  const { page, complaints, settled, close } = await world.open("root");
+  const removal = page.getByRole("dialog", { name: "Remove member" });
+  const remove = page.getByRole("button", { name: "Remove mem@example.com" });
+  const isMember = ({ pathname }: URL) => pathname.endsWith(`/members/${mem.userId}`);
+  await page.goto(`/settings/members?ws=${home.id}`);
+  let late = await holdAnswers(page, isMember);
+  await remove.click({ clickCount: 2 });
+  await expect.poll(late.count, patiently).toBe(2);
+  await late.release();
+  await removal.waitFor();
+  await settled();
+  await page.keyboard.press("Escape");
+  await removal.waitFor({ state: "detached" });
+  late = await holdAnswers(page, isMember);
+  await remove.click();
+  await late.asked();
+  await jump(page, "Keys", "Keys");
+  await late.release();
+  await settled();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -16,7 +16,7 @@ import { Edit } from "./edit.tsx";
 import { Invite } from "./invite.tsx";
 import { Reset } from "./reset.tsx";
 import { useMembers, type Member, type Workspace } from "./queries.ts";
-import { Row } from "./row.tsx";
+import { Row, useRemoval } from "./row.tsx";
 
 const debounceMs = 200;
 /** With more members, a search field appears. */
@@ -30,6 +30,7 @@ function Members({ workspace }: { workspace: Workspace }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const [edited, setEdited] = useState<Member>();
   const [lost, setLost] = useState<Member>();
+  const remove = useRemoval();
   const refusal = error !== null && <RegionError what="members" error={error} retry={refetch} />;
   if (!keepsShownData(error)) return refusal;
   const members = data?.pages.flatMap(({ data: page }) => page) ?? [];
@@ -69,6 +70,7 @@ function Members({ workspace }: { workspace: Workspace }) {
               thresholds={workspace.alert_thresholds}
               edit={setEdited}
               reset={setLost}
+              remove={(one) => void remove(one)}
               isReader={member.user_id === me?.user_id}
             />
           ))}

@@ -1,6 +1,7 @@
-/** A member's table row with its actions. */
+/** A member's table row with its actions, and the removal of a member. */
 import { Button, Group, Table, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
 import { isFinal } from "../../api/errors.ts";
 import { refetchPaths, invalidatedPaths } from "../../api/invalidation.ts";
 import { isolated } from "../../base/isolated.ts";
@@ -10,8 +11,13 @@ import { confirm } from "../../ui/confirm.tsx";
 import { offerUndo, notify, notifyError } from "../../ui/undo.tsx";
 import { keysOf, removeMember, restoreMember, type Member } from "./queries.ts";
 
-/** Returns a function that confirms a removal, listing the keys that stop. */
-function useRemoval() {
+/**
+ * Returns a function that confirms a removal, listing the keys that stop. These are read first: only the last click is asked about,
+ * once, and nothing after the reader has left the page.
+ */
+export function useRemoval() {
+  const clicked = useRef<Member>(undefined);
+  useEffect(() => () => void (clicked.current = undefined), []);
   const queries = useQueryClient();
   const again = () => refetchPaths(queries, invalidatedPaths.member);
   const refuse = async (error: unknown) => {
@@ -19,9 +25,11 @@ function useRemoval() {
     if (isFinal(error)) await again();
   };
   return async (member: Member) => {
+    clicked.current = member;
     const isInvited = member.status === "invited";
     const keys = isInvited ? { names: [], hasMore: false } : await keysOf(member).catch(refuse);
-    if (keys === undefined) return;
+    if (keys === undefined || clicked.current !== member) return;
+    clicked.current = undefined;
     const stops =
       keys.names.length === 0 ? (
         <Text>They have no active keys here.</Text>
@@ -75,12 +83,12 @@ interface RowProps {
   readonly thresholds: readonly number[];
   readonly edit: (member: Member) => void;
   readonly reset: (member: Member) => void;
+  readonly remove: (member: Member) => void;
   /** The row is the reader's own: they change their password on the account page. */
   readonly isReader: boolean;
 }
 
-export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
-  const remove = useRemoval();
+export function Row({ member, thresholds, edit, reset, remove, isReader }: RowProps) {
   const { email, role, status } = member;
   return (
     <Table.Tr>
@@ -127,7 +135,7 @@ export function Row({ member, thresholds, edit, reset, isReader }: RowProps) {
             aria-label={
               status === "active" ? `Remove ${isolated(email)}` : `Withdraw: ${isolated(email)}`
             }
-            onClick={() => void remove(member)}
+            onClick={() => remove(member)}
           >
             {status === "active" ? "Remove" : "Withdraw"}
           </Button>
