@@ -1,21 +1,17 @@
 /**
- * The only way to change an object: sends `If-Match` and an `Idempotency-Key`, assigns refusals to fields, handles conflicts (412),
- * reads again afterwards, and offers Undo.
+ * The only way to change an object: sends `If-Match`, assigns refusals to fields, handles conflicts (412), reads again afterwards, and
+ * offers Undo.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
 import { asApiError, errorOutsideFields, errorOfField, type ApiError } from "../api/errors.ts";
 import { ifMatch } from "../api/etag.ts";
 import { refetchPaths } from "../api/invalidation.ts";
-import { randomId } from "../base/ids.ts";
 import { openConflict } from "./conflict.tsx";
 import { offerUndo, notify, notifyError } from "./undo.tsx";
 
 export interface Headers {
   /** From the object on which the change is based. */
   readonly ifMatch: { "If-Match"?: string };
-  /** The same key for the same input until it succeeds, so that a second click has no further effect. */
-  readonly idempotency: { "Idempotency-Key": string };
 }
 
 export interface ChangeOptions<Input, Output, Base extends object> {
@@ -64,19 +60,6 @@ interface Sent<Input, Output, Base> {
   readonly settle: ((after: Output) => void) | undefined;
 }
 
-/** One key for each input, until a request with it succeeds. */
-function useIdempotency(): { of: (input: unknown) => Headers["idempotency"]; taken: () => void } {
-  const kept = useRef<{ readonly text: string; readonly id: string }>(undefined);
-  return {
-    of(input) {
-      const text = JSON.stringify(input) ?? "";
-      if (kept.current?.text !== text) kept.current = { text, id: randomId() };
-      return { "Idempotency-Key": kept.current.id };
-    },
-    taken: () => void (kept.current = undefined),
-  };
-}
-
 /** Returns a change that is sent when `run` is called. */
 export function useChange<Input, Output, Base extends object>(
   options: ChangeOptions<Input, Output, Base>,
@@ -84,7 +67,6 @@ export function useChange<Input, Output, Base extends object>(
   const { send, invalidates, base, read, success, failure, undo, mayUndo, done } = options;
   const { settled, dropped } = options;
   const queries = useQueryClient();
-  const idempotency = useIdempotency();
   const again = () => refetchPaths(queries, invalidates);
   const forget = async () => {
     mutation.reset();
@@ -93,9 +75,8 @@ export function useChange<Input, Output, Base extends object>(
   };
   const mutation = useMutation({
     mutationFn: ({ input, over }: Sent<Input, Output, Base>) =>
-      send(input, { ifMatch: ifMatch(over ?? base), idempotency: idempotency.of(input) }),
+      send(input, { ifMatch: ifMatch(over ?? base) }),
     async onSuccess(after, { input, over, settle }) {
-      idempotency.taken();
       await again();
       settle?.(after);
       if (undo !== undefined && mayUndo?.(input) !== false) {
