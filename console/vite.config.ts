@@ -31,7 +31,7 @@ const codeSplitting = {
     // Small ones that a part with a small budget uses beside those of larger parts.
     {
       name: "common",
-      test: /@mantine.hooks|src.base.ids\.|src.ui.(?:model-link|part|use-today|audit-entries|secret|clear-filters)\./,
+      test: /@mantine.hooks|src.base.ids\.|src.ui.(?:model-link|part|use-today|audit-entries|secret|clear-filters|leave-guard)\./,
       priority: 1,
     },
     { name: "common", minShareCount: 6, priority: 1 },

@@ -31,7 +31,7 @@ const addedMax: Readonly<Record<string, number>> = {
   "pages/models/one.tsx": 6,
   "pages/models/page.tsx": 9,
   "pages/money/page.tsx": 8,
-  "pages/organization/page.tsx": 14,
+  "pages/organization/page.tsx": 11,
   "pages/overview/chart-bars.tsx": 129,
   "pages/overview/chart-lines.tsx": 127,
   "pages/overview/page.tsx": 14,

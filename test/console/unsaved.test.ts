@@ -53,6 +53,7 @@ it("what is typed for one provider is not added to another", async () => {
   await page.getByLabel("Name of the key").fill("second");
   await page.getByLabel("Address").fill("https://8.8.4.4/v1");
   await page.goBack();
+  await page.getByRole("button", { name: "Leave and discard" }).click();
   await page.getByRole("heading", { level: 1, name: "south", exact: true }).waitFor();
   await expect.poll(() => page.getByLabel("Name of the key").inputValue(), patiently).toBe("");
   await expect
@@ -140,6 +141,27 @@ it("a member is asked about once, however often Remove is clicked, and not on an
   await late.release();
   await settled();
   expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("another organization is not shown in place of unsaved changes without a question", async () => {
+  const { must, root } = world;
+  must(await root.call("POST", "/organizations", { name: "Second" }));
+  const { page, complaints, close } = await world.open("root");
+  await page.goto("/settings/organization");
+  const name = page.getByLabel("Name", { exact: true });
+  await name.fill("Renamed");
+  await page.getByRole("combobox", { name: "Organization", exact: true }).fill("Second");
+  await page.getByRole("option", { name: "Second" }).click();
+  await page.getByRole("button", { name: "Stay" }).click();
+  expect(await name.inputValue()).toBe("Renamed");
+  await page.getByRole("combobox", { name: "Organization", exact: true }).fill("Second");
+  await page.getByRole("option", { name: "Second" }).click();
+  await page.getByRole("button", { name: "Leave and discard" }).click();
+  await expect.poll(() => name.inputValue(), patiently).toBe("Second");
+  await page.reload();
+  await expect.poll(() => name.inputValue(), patiently).toBe("Second");
   expect(complaints).toEqual([]);
   await close();
 });

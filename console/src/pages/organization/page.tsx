@@ -1,5 +1,6 @@
 /** The settings of an organization: the outermost layer of allowlists and routing. */
 import { Button, Select, Stack, TextInput } from "@mantine/core";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import { api, client, type Schemas } from "../../api/client.ts";
 import { keepsShownData } from "../../api/errors.ts";
@@ -18,6 +19,8 @@ import { SaveBar } from "../../ui/save-bar.tsx";
 import { Settings } from "../../ui/settings.tsx";
 import { searchableSelect } from "../../ui/use-searched.ts";
 import { choicesMax, useOrganizations } from "../../ui/workspaces.ts";
+
+const route = getRouteApi("/shell/settings/organization");
 
 type Organization = Schemas["Organization"];
 type Patch = Schemas["ChangeOrganizationRequest"];
@@ -118,14 +121,18 @@ function One({ id }: { id: string }) {
 
 export function OrganizationPage() {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const [chosen, setChosen] = useState<string | null>(null);
+  const { id: chosen } = route.useSearch();
+  const navigate = useNavigate();
   const [isMaking, setMaking] = useState(false);
   const { rows, error, refetch } = useOrganizations();
   const organizations = rows ?? [];
   const id = chosen ?? organizations.at(-1)?.id;
-  const open = (made: string | null) => {
-    setChosen(made);
+  const open = (other: string | null) => {
     setMaking(false);
+    void navigate({
+      to: "/settings/organization",
+      search: ({ ws }) => ({ ws, id: other ?? undefined }),
+    });
   };
   return (
     <Settings

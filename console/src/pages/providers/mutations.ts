@@ -55,7 +55,8 @@ export function useRemove({ id }: Provider): () => Promise<void> {
   const navigate = useNavigate();
   return async () => {
     await client.DELETE("/admin/v1/providers/{id}", { params: { path: { id } } });
-    await navigate({ to: "/providers", search: ({ ws }) => ({ ws }) });
+    // Edits of a provider that is gone cannot be saved any more.
+    await navigate({ to: "/providers", search: ({ ws }) => ({ ws }), ignoreBlocker: true });
     await refetchPaths(queries, invalidatedPaths.provider);
   };
 }

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { FormError } from "../../ui/form-error.tsx";
 import { fieldsOf } from "../../ui/form.ts";
+import { LeaveGuard } from "../../ui/leave-guard.tsx";
 import { Part } from "../../ui/part.tsx";
 import { RegionError } from "../../ui/region-error.tsx";
 import { readModels } from "./model-rows.ts";
@@ -120,6 +121,7 @@ function Form({ stored }: { stored: Stored }) {
           touch={touch}
         />
         <FormError error={change.beside("base_url", "api_key", "models")} />
+        <LeaveGuard isChanged={edits > 0} />
         <Group>
           <Button type="submit" loading={change.isPending}>
             Save changes
