@@ -149,3 +149,21 @@ it("a model can be chosen in the playground if the browser blocks storage", asyn
   await expect.poll(() => page.url()).toMatch(/[?&]models=/);
   await close();
 });
+
+it("the dialog of a credit does not call the balance unlimited if it could not be read", async () => {
+  const { page, complaints, close } = await world.open("root");
+  const allow = await refuse(page, /\/balance$/);
+  await page.goto(`/money?ws=${world.home.id}`);
+  await page.getByText("Balance could not be read").waitFor();
+  await page.getByRole("button", { name: "Add credit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount (USD)").fill("25");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  const after = dialog.getByText("Available after it:");
+  expect(await after.innerText()).toBe(
+    "Available after it: not known, the balance could not be read",
+  );
+  await allow();
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -26,6 +26,13 @@ function amountFault(amount: string): string | undefined {
   return parseUsd(amount) === 0n ? "It must not be 0." : undefined;
 }
 
+/** The available money after a credit of `amount` nano-USD, in words. */
+function leftAfter(balance: Schemas["Balance"] | undefined, amount: bigint): string {
+  if (balance === undefined) return "not known, the balance could not be read";
+  const { available } = balance;
+  return available === "unlimited" ? available : `${exactUsd(parseUsd(available) + amount)} USD`;
+}
+
 function Ask(props: {
   credit: Credit;
   balance: Schemas["Balance"] | undefined;
@@ -37,8 +44,6 @@ function Ask(props: {
 }) {
   const { credit, balance, name, busy, error, back, pay } = props;
   const amount = parseUsd(credit.amount);
-  const { available = "unlimited" } = balance ?? {};
-  const after = available === "unlimited" ? available : exactUsd(parseUsd(available) + amount);
   const sum = exactUsd(amount < 0n ? -amount : amount);
   const verb = amount < 0n ? "Take back" : "Add";
   return (
@@ -49,7 +54,7 @@ function Ask(props: {
         {isolated(name)}.
       </Text>
       <Text>
-        Available after it: <strong>{after} USD</strong>
+        Available after it: <strong>{leftAfter(balance, amount)}</strong>
       </Text>
       <Text className="muted">
         You cannot change or remove this entry. To correct it, add a second one.
