@@ -165,3 +165,25 @@ it("another organization is not shown in place of unsaved changes without a ques
   expect(complaints).toEqual([]);
   await close();
 });
+
+it("what is typed stays when the times are switched to UTC", async () => {
+  const { must, root, home } = world;
+  const { id } = must(await root.call("POST", "/keys", { workspace_id: home.id, name: "times" }));
+  const { page, complaints, close } = await world.open("root");
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kolkata" });
+  await page.goto(`/keys/${String(id)}?tab=caps&tz=local`);
+  const cap = page.getByLabel("Daily cap (USD)");
+  await cap.fill("5");
+  const created = page.getByText(/^created /);
+  const before = await created.innerText();
+  const utc = page.getByRole("button", { name: "UTC", exact: true });
+  await utc.click();
+  await expect.poll(() => created.innerText(), patiently).not.toBe(before);
+  expect(await cap.inputValue()).toBe("5");
+  await utc.click();
+  await expect.poll(() => created.innerText(), patiently).toBe(before);
+  await devtools.detach();
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -7,9 +7,12 @@ interface Place {
   readonly search: object;
 }
 
+/** The search parameters as text, without the time zone, in which a page only draws its times again. */
+const searchOf = ({ search }: Place): string => JSON.stringify({ ...search, tz: undefined });
+
 /** True if the form is gone there: another page, or another part of this one. */
 const isElsewhere = (here: Place, there: Place): boolean =>
-  here.pathname !== there.pathname || JSON.stringify(here.search) !== JSON.stringify(there.search);
+  here.pathname !== there.pathname || searchOf(here) !== searchOf(there);
 
 /** Used inside a form. Closing the window asks nothing. */
 export function LeaveGuard({ isChanged }: { isChanged: boolean }) {

@@ -20,7 +20,6 @@ import classes from "./shell.module.css";
 import icon from "../theme/icon.svg";
 import { WorkspaceLine, WorkspaceSwitch } from "./workspace-switch.tsx";
 import { useWorkspaces } from "./workspaces.ts";
-import { useZone } from "./zone.ts";
 import { ZoneSwitch } from "./zone-switch.tsx";
 
 const SignInDialog = lazy(async () => ({
@@ -127,7 +126,6 @@ export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const { data: me } = api.useQuery("get", "/admin/v1/me");
-  const [zone] = useZone();
   const mustSignIn = useSyncExternalStore(watchSignIn, isSignInNeeded);
   useCloseDialogsOnNavigation();
   useReloadOnUserChange(me?.user_id);
@@ -163,7 +161,7 @@ export function Shell() {
         <WorkspacesError />
         <NoSuchWorkspace />
         <WorkspaceLine />
-        <Outlet key={zone} />
+        <Outlet />
       </AppShell.Main>
       <BottomBar shown={shown} isOpen={isOpen} toggle={toggle} close={close} />
       {mustSignIn && me !== undefined && (

@@ -1,9 +1,10 @@
 /** `/account`: the reader's own account. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/account",
-  component: lazyRouteComponent(() => import("./page.tsx"), "AccountPage"),
+  component: lazyPage(() => import("./page.tsx"), "AccountPage"),
 });

@@ -1,9 +1,10 @@
 /** `/settings/alerts`. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const alertsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/alerts",
-  component: lazyRouteComponent(() => import("./page.tsx"), "AlertsPage"),
+  component: lazyPage(() => import("./page.tsx"), "AlertsPage"),
 });

@@ -1,7 +1,8 @@
 /** `/settings/audit`. Its filters are in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { inOrder, isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const auditRoute = createRoute({
@@ -15,5 +16,5 @@ export const auditRoute = createRoute({
         to: isTime,
       }),
     ),
-  component: lazyRouteComponent(() => import("./page.tsx"), "AuditPage"),
+  component: lazyPage(() => import("./page.tsx"), "AuditPage"),
 });

@@ -1,6 +1,7 @@
 /** `/settings/callbacks`. The status filter is in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { fit, pick } from "../../base/search.ts";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 import { statuses } from "./answers.ts";
 
@@ -9,5 +10,5 @@ export const callbacksRoute = createRoute({
   path: "/settings/callbacks",
   validateSearch: (search: Record<string, unknown>) =>
     fit(pick(search, ["status"]), { status: statuses }),
-  component: lazyRouteComponent(() => import("./page.tsx"), "CallbacksPage"),
+  component: lazyPage(() => import("./page.tsx"), "CallbacksPage"),
 });

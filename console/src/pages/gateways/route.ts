@@ -1,9 +1,10 @@
 /** `/settings/gateways`: the running gateways. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const gatewaysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/gateways",
-  component: lazyRouteComponent(() => import("./page.tsx"), "GatewaysPage"),
+  component: lazyPage(() => import("./page.tsx"), "GatewaysPage"),
 });

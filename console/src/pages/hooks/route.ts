@@ -1,9 +1,10 @@
 /** `/settings/hooks`: the operator's own checks of calls, and their state. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const hooksRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/hooks",
-  component: lazyRouteComponent(() => import("./page.tsx"), "HooksPage"),
+  component: lazyPage(() => import("./page.tsx"), "HooksPage"),
 });

@@ -1,7 +1,8 @@
 /** `/keys/{id}`: one key. The tab and the period are in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { isTime, periodWords } from "../../base/period.ts";
 import { fit, pick } from "../../base/search.ts";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const keyRoute = createRoute({
@@ -14,7 +15,7 @@ export const keyRoute = createRoute({
       from: isTime,
       to: isTime,
     }),
-  component: lazyRouteComponent(() => import("./page.tsx"), "KeyPage"),
+  component: lazyPage(() => import("./page.tsx"), "KeyPage"),
   // A revealed value, an open dialog and a form belong to one key.
   remountDeps: ({ params }) => params,
 });

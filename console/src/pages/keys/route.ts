@@ -1,5 +1,6 @@
 /** `/keys`: the keys the reader may see. Filters are in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";
 
@@ -7,5 +8,5 @@ export const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/keys",
   validateSearch: filtersOf,
-  component: lazyRouteComponent(() => import("./page.tsx"), "KeysPage"),
+  component: lazyPage(() => import("./page.tsx"), "KeysPage"),
 });

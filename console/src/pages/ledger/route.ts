@@ -1,5 +1,6 @@
 /** `/money/ledger`: every entry of a workspace's ledger, newest first. Filters are in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";
 
@@ -7,5 +8,5 @@ export const ledgerRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/money/ledger",
   validateSearch: filtersOf,
-  component: lazyRouteComponent(() => import("./page.tsx"), "LedgerPage"),
+  component: lazyPage(() => import("./page.tsx"), "LedgerPage"),
 });

@@ -1,9 +1,10 @@
 /** `/settings/members`. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const membersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/members",
-  component: lazyRouteComponent(() => import("./page.tsx"), "MembersPage"),
+  component: lazyPage(() => import("./page.tsx"), "MembersPage"),
 });

@@ -1,9 +1,10 @@
 /** `/money`: a workspace's balance and caps, and the check of the ledger. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const moneyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/money",
-  component: lazyRouteComponent(() => import("./page.tsx"), "MoneyPage"),
+  component: lazyPage(() => import("./page.tsx"), "MoneyPage"),
 });

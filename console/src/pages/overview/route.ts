@@ -1,5 +1,6 @@
 /** `/overview`: spend in a period, by group. Its settings are in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 import { overviewOf } from "./search.ts";
 
@@ -7,5 +8,5 @@ export const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/overview",
   validateSearch: overviewOf,
-  component: lazyRouteComponent(() => import("./page.tsx"), "OverviewPage"),
+  component: lazyPage(() => import("./page.tsx"), "OverviewPage"),
 });

@@ -1,6 +1,7 @@
 /** `/playground`: tries models with one of the reader's keys. Prompts are never in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
 import { pick } from "../../base/search.ts";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const playgroundRoute = createRoute({
@@ -8,5 +9,5 @@ export const playgroundRoute = createRoute({
   path: "/playground",
   validateSearch: (search: Record<string, unknown>) =>
     pick(search, ["mode", "protocol", "models", "from"]),
-  component: lazyRouteComponent(() => import("./page.tsx"), "PlaygroundPage"),
+  component: lazyPage(() => import("./page.tsx"), "PlaygroundPage"),
 });

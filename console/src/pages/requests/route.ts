@@ -1,5 +1,6 @@
 /** `/requests`: the log. Its filters are in the URL. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";
 
@@ -7,5 +8,5 @@ export const requestsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/requests",
   validateSearch: filtersOf,
-  component: lazyRouteComponent(() => import("./page.tsx"), "RequestsPage"),
+  component: lazyPage(() => import("./page.tsx"), "RequestsPage"),
 });

@@ -1,5 +1,6 @@
 /** `/tasks` and `/tasks/:id`: image and video tasks, finished or running. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 import { filtersOf } from "./filters.ts";
 
@@ -7,13 +8,13 @@ const tasksRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/tasks",
   validateSearch: filtersOf,
-  component: lazyRouteComponent(() => import("./page.tsx"), "TasksPage"),
+  component: lazyPage(() => import("./page.tsx"), "TasksPage"),
 });
 
 const taskRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/tasks/$id",
-  component: lazyRouteComponent(() => import("./one.tsx"), "TaskPage"),
+  component: lazyPage(() => import("./one.tsx"), "TaskPage"),
 });
 
 export const taskRoutes = [tasksRoute, taskRoute] as const;

@@ -1,9 +1,10 @@
 /** `/settings/workspaces/{id}`. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const workspaceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/workspaces/$id",
-  component: lazyRouteComponent(() => import("./page.tsx"), "WorkspacePage"),
+  component: lazyPage(() => import("./page.tsx"), "WorkspacePage"),
 });

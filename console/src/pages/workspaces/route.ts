@@ -1,9 +1,10 @@
 /** `/settings/workspaces`. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../ui/lazy-page.ts";
 import { shellRoute } from "../root.ts";
 
 export const workspacesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/settings/workspaces",
-  component: lazyRouteComponent(() => import("./page.tsx"), "WorkspacesPage"),
+  component: lazyPage(() => import("./page.tsx"), "WorkspacesPage"),
 });

@@ -1,5 +1,6 @@
 /** `/requests/:id`: one call, explained. The URL has the parameters of its list. */
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "../../../ui/lazy-page.ts";
 import { shellRoute } from "../../root.ts";
 import { listOf } from "../filters.ts";
 
@@ -7,5 +8,5 @@ export const requestRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/requests/$id",
   validateSearch: listOf,
-  component: lazyRouteComponent(() => import("./page.tsx"), "RequestPage"),
+  component: lazyPage(() => import("./page.tsx"), "RequestPage"),
 });
