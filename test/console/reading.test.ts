@@ -16,11 +16,12 @@ beforeAll(async () => {
   const { key } = await world.keyOf(world.mem, world.home.id);
   for (let at = 0; at < 5; at += 1)
     calls.push(await world.chat(key, at % 2 === 1 ? { status: 500 } : undefined));
-  // Many newer members, whose addresses no test types.
+  // Many newer members, whose addresses no test types, and who have not joined yet: all that a menu reads at first.
   await world.gateway.database.query(
     `with made as (insert into users (id, email, name)
        select 'user_zz' || n, 'many' || n || '@example.com', 'Many ' || n from generate_series(100, 170) n returning id)
-     insert into members (workspace_id, user_id) select $1, id from made`,
+     insert into members (workspace_id, user_id, status, invitation_id, invitation_hash, invitation_expires_at)
+       select $1, id, 'invited', 'inv_' || id, convert_to(id, 'utf8'), now() + interval '7 days' from made`,
     [world.home.id],
   );
   root = await world.open("root");

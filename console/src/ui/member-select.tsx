@@ -16,9 +16,15 @@ function useFound(ws: string | undefined, text: string) {
   );
 }
 
-/** The newest members of a workspace that the reader sees. Undefined while they load. */
-export const useMembers = (ws: string | undefined): readonly Schemas["Member"][] | undefined =>
-  useFound(ws, "").data?.data;
+/** True if a workspace has a member whom `is` accepts among the newest, or more members than these. */
+export function useHasMember(
+  ws: string | undefined,
+  is: (member: Schemas["Member"]) => boolean,
+): boolean {
+  const { data } = useFound(ws, "");
+  // Without a workspace, this is still the list of the one before.
+  return ws !== undefined && data !== undefined && (data.has_more || data.data.some(is));
+}
 
 interface MemberSelectProps extends Pick<
   SelectProps,

@@ -3,19 +3,19 @@ import { Button, Group, Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { useWritten } from "../../ui/form.ts";
-import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
+import { MemberSelect, useHasMember } from "../../ui/member-select.tsx";
 import { filtersOf, sortChoices, statusChoices, type Filters } from "./filters.ts";
 
 const texts = ["q"] as const;
 
 type Changed = Partial<Record<keyof Filters, string | undefined>>;
 
-/** Filters keys by owner, if there are several members. */
+/** Filters keys by owner, if there are other members. */
 function Owner({ filters, set }: { filters: Filters; set: (change: Changed) => void }) {
   const { data: me } = api.useQuery("get", "/admin/v1/me");
   const workspace = filters.ws ?? me?.memberships[0]?.workspace_id;
-  const members = useMembers(workspace) ?? [];
-  if (workspace === undefined || (members.length <= 1 && filters.owner === undefined)) return null;
+  const hasOthers = useHasMember(workspace, ({ user_id: id }) => id !== me?.user_id);
+  if (workspace === undefined || (!hasOthers && filters.owner === undefined)) return null;
   return (
     <MemberSelect
       aria-label="Owner"

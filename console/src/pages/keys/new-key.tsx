@@ -11,7 +11,7 @@ import { CapsFields } from "../../ui/caps-fields.tsx";
 import { useChange } from "../../ui/change.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { CreateDialog, CreateForm } from "../../ui/create.tsx";
-import { MemberSelect, useMembers } from "../../ui/member-select.tsx";
+import { MemberSelect, useHasMember } from "../../ui/member-select.tsx";
 import { ModelPicker } from "../../ui/model-picker.tsx";
 import { searchableSelect } from "../../ui/use-searched.ts";
 import { choicesMax } from "../../ui/workspaces.ts";
@@ -67,8 +67,8 @@ function usePlace(ws: string | undefined) {
   const [chosen, setWorkspace] = useState<string | null>(null);
   const workspace = chosen ?? ws ?? me?.memberships[0]?.workspace_id ?? workspaces[0]?.value;
   const maySeeOthers = me !== undefined && mayAll(me.rights, "key.create_for_member", workspace);
-  const members = useMembers(maySeeOthers ? workspace : undefined) ?? [];
-  const hasOthers = members.some(
+  const hasOthers = useHasMember(
+    maySeeOthers ? workspace : undefined,
     ({ user_id: id, status }) => status === "active" && id !== me?.user_id,
   );
   const [owner, setOwner] = useState<string>();
