@@ -28,8 +28,8 @@ export interface Question {
 /** A name with any white space as one space, as pages show it. */
 const spaced = (name: string): string => name.replaceAll(/\s+/g, " ").trim();
 
-/** A name as it can be typed: also without characters that cannot be seen. */
-const typeable = (name: string): string => spaced(name.replaceAll(/\p{Cf}/gu, ""));
+/** A name as it can be typed: also without characters that cannot be seen, and with accents as keyboards send them. */
+const typeable = (name: string): string => spaced(name.replaceAll(/\p{Cf}/gu, "").normalize());
 
 function Body({ question, close }: { question: Question; close: () => void }) {
   const { text, action, typed, danger = typed !== undefined } = question;
