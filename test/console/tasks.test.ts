@@ -132,7 +132,7 @@ it.skipIf(!isLong)(
   },
 );
 
-it("a running task is cancelled if its vendor confirms; otherwise the page says so", async () => {
+it("a running task is cancelled if its vendor confirms; otherwise the page says so; the chosen format stays", async () => {
   const { page, settled, complaints, close } = await world.open("mem");
   const long = { prompt: 'A\n#sandbox {"task_seconds":600}', duration: 2 };
   const begin = async (model: string) => {
@@ -146,6 +146,7 @@ it("a running task is cancelled if its vendor confirms; otherwise the page says 
   const open = async (id: string) => {
     await arrive({ page, settled }, `/tasks/${id}`);
     await page.getByText(/^running for /).waitFor();
+    await page.getByText("Native", { exact: true }).click();
     await page.getByRole("button", { name: "Cancel task" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Cancel task" }).click();
   };
@@ -155,6 +156,12 @@ it("a running task is cancelled if its vendor confirms; otherwise the page says 
   await open(await begin("sandbox/video-model-seconds"));
   await page.getByText(/^canceled after /).waitFor();
   await page.getByRole("button", { name: "Cancel task" }).waitFor({ state: "detached" });
+  // The chosen format stays, in the task's new state.
+  await page
+    .locator("pre")
+    .getByText(/"status": "(?!pending)/)
+    .waitFor();
+  await page.getByText(/^GET \/v1\/videos\//).waitFor();
   expect(complaints).toEqual([]);
   await close();
 });

@@ -122,8 +122,7 @@ function One({ task }: { task: Whole }) {
       <Parameters task={task} />
       <Attempts task={task} />
       <Callbacks id={task.id} isAsked={task.webhook_url !== null} />
-      {/* Remounts when the task changes. */}
-      <Shapes key={task.updated_at} id={task.id} />
+      <Shapes id={task.id} />
     </>
   );
 }
