@@ -1,7 +1,10 @@
 /** The tree of caps, and amounts of money as shown and as spoken, with tables and properties. */
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
+import { capsOf } from "../../console/src/base/caps.ts";
+import { limitsOf } from "../../console/src/base/limits.ts";
 import { fullUsd, spokenUsd } from "../../console/src/base/money.ts";
+import { previousValues } from "../../console/src/base/previous-values.ts";
 import { callOf, filtersOf, queryOf } from "../../console/src/pages/ledger/filters.ts";
 import { freeOf, treeOf, type Capped, type Node } from "../../console/src/pages/money/tree.ts";
 import { nanoOf } from "./made-up-calls.ts";
@@ -118,4 +121,27 @@ it("the ledger's address drops unknown kinds; a late charge links to its call, a
     undefined,
     undefined,
   ]);
+});
+
+it("a change of some caps and limits names these alone, and so does its Undo", () => {
+  const change = {
+    spend_caps: capsOf({ daily: " 5 ", total: "", hard: true }),
+    rate_limits: limitsOf({ concurrency: "", tokens_per_minute: 9 }),
+    response_cache: { ttl_seconds: 60 },
+  };
+  expect(change).toEqual({
+    spend_caps: { daily: "5", total: null, hard: true },
+    rate_limits: { concurrency: null, tokens_per_minute: 9 },
+    response_cache: { ttl_seconds: 60 },
+  });
+  const before = {
+    spend_caps: { daily: null, weekly: "7", total: "8", hard: false },
+    rate_limits: { requests_per_minute: 1, tokens_per_minute: 2, concurrency: 3 },
+    response_cache: null,
+  };
+  expect(previousValues(before, change)).toEqual({
+    spend_caps: { daily: null, total: "8", hard: false },
+    rate_limits: { concurrency: 3, tokens_per_minute: 2 },
+    response_cache: null,
+  });
 });

@@ -187,3 +187,27 @@ it("what is typed stays when the times are switched to UTC", async () => {
   expect(complaints).toEqual([]);
   await close();
 });
+
+it("an admin who changes one limit of a key, with Undo, does not bind its owner's other limits", async () => {
+  const { must, mem, ann, home } = world;
+  const limits = { requests_per_minute: 10 };
+  const made = { workspace_id: home.id, name: "own", rate_limits: limits };
+  const { id } = must(await mem.call("POST", "/keys", made));
+  const path = `/keys/${String(id)}`;
+  const { page, complaints, close } = await world.open("ann");
+  await page.goto(`${path}?tab=caps`);
+  await page.getByLabel("Concurrent calls").fill("3");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const read = async () => must(await ann.call("GET", path))["rate_limits"];
+  await expect.poll(read, patiently).toMatchObject({ ...limits, concurrency: 3 });
+  must(await mem.call("PATCH", path, { rate_limits: { requests_per_minute: 20 } }));
+  await page.reload();
+  await page.getByLabel("Concurrent calls").fill("2");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Undone.").waitFor();
+  expect(await read()).toMatchObject({ requests_per_minute: 20, concurrency: 3 });
+  must(await mem.call("PATCH", path, { rate_limits: { requests_per_minute: 30 } }));
+  expect(complaints).toEqual([]);
+  await close();
+});

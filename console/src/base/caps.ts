@@ -30,10 +30,8 @@ export const capFieldsOf = (caps: SpendCaps): CapFields => ({
 
 const capOf = (text: string): string | null => (text.trim() === "" ? null : text.trim());
 
-export const capsOf = (fields: CapFields): SpendCaps => ({
-  daily: capOf(fields.daily),
-  weekly: capOf(fields.weekly),
-  monthly: capOf(fields.monthly),
-  total: capOf(fields.total),
-  hard: fields.hard,
+/** The API's caps of these fields; the API keeps the others. */
+export const capsOf = ({ hard, ...amounts }: Partial<CapFields>): Partial<SpendCaps> => ({
+  ...Object.fromEntries(Object.entries(amounts).map(([window, text]) => [window, capOf(text)])),
+  ...(hard !== undefined && { hard }),
 });

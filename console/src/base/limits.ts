@@ -17,8 +17,6 @@ export const limitFieldsOf = (limits: RateLimits | null): LimitFields => ({
 
 const countOf = (value: number | string): number | null => (value === "" ? null : Number(value));
 
-export const limitsOf = (fields: LimitFields): RateLimits => ({
-  requests_per_minute: countOf(fields.requests_per_minute),
-  tokens_per_minute: countOf(fields.tokens_per_minute),
-  concurrency: countOf(fields.concurrency),
-});
+/** The API's limits of these fields; the API keeps the others. */
+export const limitsOf = (fields: Partial<LimitFields>): Partial<RateLimits> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, countOf(value)]));

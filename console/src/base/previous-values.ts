@@ -1,9 +1,12 @@
 /** Computes the change that undoes a change, and the differences between two states of an object. */
 
-/** Returns the previous values of the fields in a change. */
+/** Returns the previous values of the fields in a change, also within objects, of which a change may have some fields. */
 export function previousValues<Change extends object>(before: object, change: Change): Change {
-  const values = before as Readonly<Record<string, unknown>>;
-  const fields = Object.keys(change).map((name) => [name, values[name] ?? null]);
+  const values = before as Fields;
+  const fields = Object.entries(change).map(([name, part]) => {
+    const value = values[name] ?? null;
+    return [name, isFields(value) && isFields(part) ? previousValues(value, part) : value];
+  });
   return Object.fromEntries(fields) as Change;
 }
 

@@ -24,12 +24,13 @@ const fieldsOf = (key: Key) => ({
 });
 type Fields = ReturnType<typeof fieldsOf>;
 
-/** The API patch of the changed fields. */
-function patchOf({ name, caps, limits, cache, expires }: Partial<Fields>): Patch {
+/** The API patch of the changed fields: an admin's caps and limits bind the owner, so only those that the admin changed are sent. */
+function patchOf(before: Fields, after: Fields): Patch {
+  const { name, caps, limits, cache, expires } = changedFields(before, after);
   return {
     ...(name !== undefined && { name }),
-    ...(caps !== undefined && { spend_caps: capsOf(caps) }),
-    ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
+    ...(caps !== undefined && { spend_caps: capsOf(changedFields(before.caps, caps)) }),
+    ...(limits !== undefined && { rate_limits: limitsOf(changedFields(before.limits, limits)) }),
     ...(cache !== undefined && { response_cache: cacheOf(cache) }),
     ...(expires !== undefined && { expires_at: expires.trim() === "" ? null : expires.trim() }),
   };
@@ -71,7 +72,7 @@ export function Caps({ apiKey }: { apiKey: Key }) {
   const mayLoosen = may("key.loosen_spend_caps");
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    change.run(patchOf(changedFields(fieldsOf(draft.base), draft.fields)));
+    change.run(patchOf(fieldsOf(draft.base), draft.fields));
   };
   return (
     <Stack gap="xl" maw={720}>

@@ -24,14 +24,20 @@ const fieldsOf = (member: Member) => ({
   limits: limitFieldsOf(member.rate_limits),
 });
 
-const patchOf = ({ role, caps, limits }: Partial<ReturnType<typeof fieldsOf>>) => ({
-  ...(role !== undefined && { role }),
-  ...(caps !== undefined && { spend_caps: capsOf(caps) }),
-  ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
-});
+type Fields = ReturnType<typeof fieldsOf>;
+
+/** The API patch of the changed fields. */
+function patchOf(before: Fields, after: Fields) {
+  const { role, caps, limits } = changedFields(before, after);
+  return {
+    ...(role !== undefined && { role }),
+    ...(caps !== undefined && { spend_caps: capsOf(changedFields(before.caps, caps)) }),
+    ...(limits !== undefined && { rate_limits: limitsOf(changedFields(before.limits, limits)) }),
+  };
+}
 type Patch = ReturnType<typeof patchOf>;
 
-function Fields({ member, close }: { member: Member; close: () => void }) {
+function Form({ member, close }: { member: Member; close: () => void }) {
   const draft = useDraft(member, fieldsOf);
   const { base } = draft;
   const change = useChange({
@@ -48,7 +54,7 @@ function Fields({ member, close }: { member: Member; close: () => void }) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
+    change.run(patchOf(fieldsOf(base), draft.fields));
   };
   return (
     <form onSubmit={submit}>
@@ -91,7 +97,7 @@ export function Edit({ member, close }: { member: Member; close: () => void }) {
       closeButtonProps={{ "aria-label": "Close" }}
     >
       {error !== null && <RegionError what="member" error={error} retry={refetch} />}
-      {data !== undefined && <Fields member={data} close={close} />}
+      {data !== undefined && <Form member={data} close={close} />}
     </Modal>
   );
 }

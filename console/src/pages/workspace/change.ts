@@ -36,7 +36,9 @@ const numbersOf = (text: string): number[] =>
     .filter((one) => one !== "")
     .map(Number);
 
-function patchOf(changed: Partial<Fields>): Patch {
+/** The API patch of the changed fields. */
+function patchOf(before: Fields, after: Fields): Patch {
+  const changed = changedFields(before, after);
   const { caps, limits, routing, alerts, thresholds, model_allowlist, ...rest } = changed;
   const { body_retention_days: days, low_balance: low, ...others } = rest;
   return {
@@ -44,8 +46,8 @@ function patchOf(changed: Partial<Fields>): Patch {
     ...(days !== undefined && { body_retention_days: Number(days) }),
     ...(model_allowlist !== undefined && { model_allowlist: [...model_allowlist] }),
     ...(routing !== undefined && { routing: routingOf(routing) }),
-    ...(caps !== undefined && { spend_caps: capsOf(caps) }),
-    ...(limits !== undefined && { rate_limits: limitsOf(limits) }),
+    ...(caps !== undefined && { spend_caps: capsOf(changedFields(before.caps, caps)) }),
+    ...(limits !== undefined && { rate_limits: limitsOf(changedFields(before.limits, limits)) }),
     ...(alerts !== undefined && { alert_webhook_url: alerts.trim() === "" ? null : alerts.trim() }),
     ...(low !== undefined && { low_balance_alert: low.trim() === "" ? null : low.trim() }),
     ...(thresholds !== undefined && { alert_thresholds: numbersOf(thresholds) }),
@@ -78,7 +80,7 @@ export function useSettings(workspace: Workspace) {
     success: "Saved.",
     undo: (after, body, before) => send(base.id, former(body, before), ifMatch(after)),
   });
-  const save = () => change.run(patchOf(changedFields(fieldsOf(base), draft.fields)));
+  const save = () => change.run(patchOf(fieldsOf(base), draft.fields));
   return { draft, change, save };
 }
 
