@@ -42,7 +42,7 @@ it("a revealed value is not shown on the page of another key", async () => {
   await close();
 });
 
-it("what is typed for one provider is not added to another", async () => {
+it("text that is typed for one provider is not added to another", async () => {
   const { must, root } = world;
   for (const id of ["north", "south"])
     must(await root.call("POST", "/providers", providerBody(id, "https://8.8.8.8")));
@@ -82,7 +82,7 @@ interface Typed {
   readonly text: string;
 }
 
-it("what is typed while a form is saved stays in the form, and is saved with the next click", async () => {
+it("text that is typed while a form is saved stays in the form, and is saved with the next click", async () => {
   const { must, root, home } = world;
   const { id } = must(await root.call("POST", "/keys", { workspace_id: home.id, name: "typed" }));
   const { page, complaints, close } = await world.open("root");
@@ -101,7 +101,7 @@ it("what is typed while a form is saved stays in the form, and is saved with the
   await close();
 });
 
-it("what is typed while a provider is saved stays in the form, and is saved with the next click", async () => {
+it("text that is typed while a provider is saved stays in the form, and is saved with the next click", async () => {
   const { must, root } = world;
   must(await root.call("POST", "/providers", providerBody("east", "https://8.8.8.8")));
   const { page, complaints, close } = await world.open("root");
@@ -166,7 +166,7 @@ it("another organization is not shown in place of unsaved changes without a ques
   await close();
 });
 
-it("what is typed stays when the times are switched to UTC", async () => {
+it("typed text stays when the times are switched to UTC", async () => {
   const { must, root, home } = world;
   const { id } = must(await root.call("POST", "/keys", { workspace_id: home.id, name: "times" }));
   const { page, complaints, close } = await world.open("root");
@@ -208,6 +208,29 @@ it("an admin who changes one limit of a key, with Undo, does not bind its owner'
   await page.getByText("Undone.").waitFor();
   expect(await read()).toMatchObject({ requests_per_minute: 20, concurrency: 3 });
   must(await mem.call("PATCH", path, { rate_limits: { requests_per_minute: 30 } }));
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+it("the dialog of a credit stays until the answer comes, so that the credit is not added twice", async () => {
+  const { must, root, home } = world;
+  const { page, complaints, close } = await world.open("root");
+  await page.goto(`/money?ws=${home.id}`);
+  await page.getByRole("button", { name: "Add credit" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount (USD)").fill("25");
+  await dialog.getByRole("button", { name: "Continue" }).click();
+  const late = await holdAnswers(page, ({ pathname }) => pathname.endsWith("/credits"));
+  await dialog.getByRole("button", { name: "Add 25 USD" }).click();
+  await late.asked();
+  await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  expect(await dialog.getByText("Available after it:").count()).toBe(1);
+  await late.release();
+  await page.getByText("The credit is in the ledger.").waitFor();
+  await dialog.waitFor({ state: "detached" });
+  const { data } = must(await root.call("GET", `/workspaces/${home.id}/ledger?kind=credit`));
+  expect((data as { amount: string }[]).filter(({ amount }) => amount === "25")).toHaveLength(1);
   expect(complaints).toEqual([]);
   await close();
 });

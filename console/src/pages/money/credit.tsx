@@ -1,6 +1,7 @@
 /** Adds credit: shows the amount and the new balance before confirmation. Resent requests add it only once. */
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
+import { useIsMutating } from "@tanstack/react-query";
 import { useState } from "react";
 import { client, type Schemas } from "../../api/client.ts";
 import { randomId } from "../../base/ids.ts";
@@ -157,12 +158,16 @@ function CreditForm({ id, name, close }: { id: string; name: string; close: () =
 
 export function AddCredit({ id, name }: { id: string; name: string }) {
   const [opened, { open, close }] = useDisclosure();
+  // A dialog that is opened anew is another payment: the reader must know the outcome of this one first.
+  const isPaying = useIsMutating() > 0;
   return (
     <>
       <Button onClick={open}>Add credit</Button>
       <Modal
         opened={opened}
-        onClose={close}
+        onClose={() => {
+          if (!isPaying) close();
+        }}
         closeOnClickOutside={false}
         title={`Add credit to ${isolated(name)}`}
         closeButtonProps={{ "aria-label": "Close" }}
