@@ -170,3 +170,22 @@ it("only the main button of the mouse selects a time in the chart above the log"
   await expect.poll(searchOf).toHaveProperty("from");
   expect(complaints).toEqual([]);
 });
+
+it("a page that always has a period asks for the first day too, and a list shows all up to the last", async () => {
+  const { page, complaints } = root;
+  const choose = async (path: string) => {
+    await arrive(root, path);
+    await page.getByRole("button", { name: "Choose days" }).click();
+    await page.getByLabel("Last day (UTC)").fill("2026-11-10");
+    await page.getByRole("button", { name: "Show these days" }).click();
+  };
+  await choose("/overview");
+  await page.getByText("Choose the first day too.").waitFor();
+  await page.getByLabel("First day (UTC)").fill("2026-11-09");
+  await page.getByRole("button", { name: "Show these days" }).click();
+  const to = "2026-11-11T00:00:00.000Z";
+  await expect.poll(searchOf).toEqual({ from: "2026-11-09T00:00:00Z", to });
+  await choose("/requests");
+  await expect.poll(searchOf).toEqual({ to });
+  expect(complaints).toEqual([]);
+});

@@ -32,12 +32,21 @@ const lastDay = "9999-12-30";
 /** Esc closes only these days, not also the drawer of filters that they are in. */
 const ownEscape = { "data-mantine-stop-propagation": "true" };
 
-function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
+type Fault = Partial<Record<"first" | "last", string>>;
+
+/** The faults of two days, by field; empty if none. A page that always has a period cannot show all times up to a day. */
+function faultOf(first: string, last: string, fallback: string | null): Fault {
+  if (last === "" || (first !== "" && first <= last)) return {};
+  if (first !== "") return { last: "It is before the first day." };
+  return fallback === null ? {} : { first: "Choose the first day too." };
+}
+
+function Days({ search, fallback, set }: PeriodPickerProps) {
   const [open, setOpen] = useState(false);
-  const [isReversed, setIsReversed] = useState(false);
+  const [fault, setFault] = useState<Fault>({});
   const show = (isOpen: boolean) => {
     setOpen(isOpen);
-    setIsReversed(false);
+    setFault({});
   };
   return (
     <Popover opened={open} onChange={show} trapFocus position="bottom-end" withinPortal>
@@ -53,10 +62,9 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
             // It may be inside another form.
             event.stopPropagation();
             const [first, last] = [field("first"), field("last")];
-            if (first > last && last !== "") {
-              setIsReversed(true);
-              return;
-            }
+            const wrong = faultOf(first, last, fallback);
+            setFault(wrong);
+            if (Object.keys(wrong).length > 0) return;
             show(false);
             set(spanOf(first, last));
           }}
@@ -68,6 +76,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
             name="first"
             label="First day (UTC)"
             defaultValue={dayOf(search.from)}
+            error={fault.first}
           />
           <TextInput
             {...ownEscape}
@@ -77,7 +86,7 @@ function Days({ search, set }: Pick<PeriodPickerProps, "search" | "set">) {
             label="Last day (UTC)"
             mt="sm"
             defaultValue={dayOf(search.to, 1)}
-            error={isReversed && "It is before the first day."}
+            error={fault.last}
           />
           <Button type="submit" mt="md" {...ownEscape}>
             Show these days
@@ -129,7 +138,7 @@ export function PeriodPicker({ search, fallback, set }: PeriodPickerProps) {
         value={hasMoments ? null : isKnown ? search.period! : fallback}
         onChange={(period) => set(period === null || period === fallback ? {} : { period })}
       />
-      <Days search={search} set={set} />
+      <Days search={search} fallback={fallback} set={set} />
     </Group>
   );
 }
