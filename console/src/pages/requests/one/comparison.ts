@@ -11,7 +11,7 @@ export interface ComparedField {
 }
 
 /** The most fields of one body that are compared. */
-const fieldsMax = 2_000;
+export const fieldsMax = 2_000;
 
 /** The leaves of a JSON value by path, each as JSON, so that "1" differs from 1. */
 function leavesOf(value: unknown, path = "", into = new Map<string, string>()) {
@@ -37,7 +37,10 @@ function markOf(requested: string | undefined, sent: string | undefined): Mark {
   return sent === undefined ? "dropped" : "changed";
 }
 
-/** Fields in the order of the request, then the added ones. Undefined if a body is absent or not JSON. */
+/**
+ * Fields in the order of the request, then the added ones. Undefined if a body is absent or not JSON. Leaves out fields that a long
+ * body may have beyond its first 2,000.
+ */
 export function comparisonOf(
   request: string | null,
   sent: string | null,
@@ -45,8 +48,12 @@ export function comparisonOf(
   const [before, after] = [parsed(request), parsed(sent)];
   if (before === undefined || after === undefined) return undefined;
   const [requested, given] = [leavesOf(before), leavesOf(after)];
-  return [...new Set([...requested.keys(), ...given.keys()])].map((field) => {
-    const [was, is] = [requested.get(field), given.get(field)];
-    return { field, requested: was, sent: is, mark: markOf(was, is) };
-  });
+  const isUnknown = (side: ReadonlyMap<string, string>, field: string): boolean =>
+    side.size >= fieldsMax && !side.has(field);
+  return [...new Set([...requested.keys(), ...given.keys()])]
+    .filter((field) => !isUnknown(requested, field) && !isUnknown(given, field))
+    .map((field) => {
+      const [was, is] = [requested.get(field), given.get(field)];
+      return { field, requested: was, sent: is, mark: markOf(was, is) };
+    });
 }
