@@ -236,3 +236,18 @@ it.each(shortOrLong(paged.slice(0, 1), paged))(
     await close();
   },
 );
+
+it("a printed list has all rows that were read, without blank space in their place", async () => {
+  const { id } = await world.keyOf(world.mem, world.home.id);
+  await writeCalls(60, id);
+  const { page, close } = await world.open("mem");
+  await page.goto(`/requests?key=${id}`);
+  const links = page.getByRole("table").locator('a[href^="/requests/req_"]');
+  await links.first().waitFor();
+  expect(await links.count()).toBeLessThan(60);
+  await page.emulateMedia({ media: "print" });
+  await expect.poll(() => links.count(), patiently).toBe(60);
+  await page.emulateMedia({ media: "screen" });
+  await expect.poll(() => links.count(), patiently).toBeLessThan(60);
+  await close();
+});

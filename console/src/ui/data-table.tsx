@@ -20,6 +20,7 @@ import { useNarrow } from "./narrow.ts";
 import { useNextSoon, type NextPage } from "./pages.ts";
 import { useRowKeys } from "./row-keys.ts";
 import { useCoveredTitles } from "./use-covered-titles.ts";
+import { useIsPrinting } from "./use-is-printing.ts";
 import { useWidth } from "./use-width.ts";
 
 export type { Column } from "./data-row.tsx";
@@ -88,6 +89,27 @@ function useColumns<Row>(
 }
 
 // oxlint-disable react/incompatible-library -- the virtual list tells this component itself when it has moved
+/** The rows to draw: those near the window, or all of them on paper, which has no rows out of sight. */
+function useDrawnRows(count: number, isNarrow: boolean, body: RefObject<HTMLElement | null>) {
+  const isPrinting = useIsPrinting();
+  const virtual = useWindowVirtualizer({
+    count,
+    estimateSize: () => (isNarrow ? narrowRowHeight : rowHeight),
+    overscan: isPrinting ? count : overscan,
+    scrollMargin: body.current?.offsetTop ?? 0,
+  });
+  useEffect(() => virtual.measure(), [isNarrow, virtual]);
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0], items.at(-1)];
+  const margin = virtual.options.scrollMargin;
+  return {
+    items,
+    isNearEnd: !isPrinting && last !== undefined && last.index >= count - overscan,
+    before: first === undefined ? 0 : first.start - margin,
+    after: last === undefined ? 0 : virtual.getTotalSize() - (last.end - margin),
+  };
+}
+
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { rows, keyOf, next, pause } = props;
   const place = useRef<HTMLDivElement>(null);
@@ -98,21 +120,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { columns, isNarrow } = useColumns(props, place);
   const OneRow = isNarrow ? NarrowRow : WideRow;
   const across = isNarrow ? 1 : columns.length;
-  const virtual = useWindowVirtualizer({
-    count,
-    estimateSize: () => (isNarrow ? narrowRowHeight : rowHeight),
-    overscan,
-    scrollMargin: body.current?.offsetTop ?? 0,
-  });
-  useEffect(() => virtual.measure(), [isNarrow, virtual]);
-  const items = virtual.getVirtualItems();
-  const first = items[0];
-  const last = items.at(-1);
-  const nearEnd = last !== undefined && last.index >= count - overscan;
-  useNextSoon(next, nearEnd && pause === undefined);
-  const margin = virtual.options.scrollMargin;
-  const before = first === undefined ? 0 : first.start - margin;
-  const after = last === undefined ? 0 : virtual.getTotalSize() - (last.end - margin);
+  const { items, isNearEnd, before, after } = useDrawnRows(count, isNarrow, body);
+  useNextSoon(next, isNearEnd && pause === undefined);
   return (
     <>
       <div ref={place} />

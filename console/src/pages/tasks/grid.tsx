@@ -7,6 +7,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import type { KeyboardEvent, WheelEvent } from "react";
 import { More } from "../../ui/more.tsx";
 import { useNextSoon, type NextPage } from "../../ui/pages.ts";
+import { useIsPrinting } from "../../ui/use-is-printing.ts";
 import { useToday } from "../../ui/use-today.ts";
 import { Card } from "./card.tsx";
 import type { Task } from "./filters.ts";
@@ -54,11 +55,16 @@ export function Grid({ tasks, next }: GridProps) {
   const { ref, width } = useElementSize<HTMLElement>();
   const columns = Math.max(columnsMin, Math.floor(width / cardWidth));
   const count = Math.ceil(tasks.length / columns);
-  const virtual = useWindowVirtualizer({ count, estimateSize: () => rowHeight, overscan });
+  const isPrinting = useIsPrinting();
+  const virtual = useWindowVirtualizer({
+    count,
+    estimateSize: () => rowHeight,
+    overscan: isPrinting ? count : overscan,
+  });
   const rows = virtual.getVirtualItems();
   const last = rows.at(-1);
   const nearEnd = last !== undefined && last.index >= count - overscan;
-  useNextSoon(next, nearEnd);
+  useNextSoon(next, nearEnd && !isPrinting);
   return (
     <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- keys of the links within */}
