@@ -33,7 +33,7 @@ interface Acceptance {
   readonly requestId: string;
 }
 
-/** The new member; `hash`: the stored password of whoever joined with one. */
+/** The new member; `hash`: the stored password of a user who joined with one. */
 interface Accepted {
   readonly member: Member;
   readonly hash: string | undefined;

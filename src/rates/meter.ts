@@ -65,7 +65,7 @@ export class Meter {
 
   /** Takes `amount` if it is free, and returns true. `limit` is the current limit of this caller. */
   tryTake(amount: number, limit: number, nowMs: number): boolean {
-    // What was taken ahead under a higher limit goes back: the database decides by the new one.
+    // Calls taken ahead under a higher limit go back: the database decides by the new one.
     if (limit < this.limit) this.giveBackFree();
     this.limit = limit;
     if (this.waiting.length > 0 || this.free < amount) return false;

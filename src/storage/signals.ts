@@ -27,8 +27,8 @@ export interface Signals {
   /** Calls `handler` each time the listener has connected: signals may have been missed, so caches must be dropped. */
   onReconnect(handler: () => void): () => void;
   /**
-   * The same for what stays in use while signals may be missed: also calls `handler` every ten seconds as long as the listener cannot
-   * connect, for example because the server has no connection left.
+   * The same for values that stay in use while signals may be missed. It also calls `handler` every ten seconds as long as the listener
+   * cannot connect, for example because the server has no connection left.
    */
   onMissed(handler: () => unknown): () => void;
   /**

@@ -22,8 +22,8 @@ const settleMs = 3_000;
 const lookAgainMs = 50;
 
 /**
- * The cancellations under way, by task. A caller may send as many as it likes, and each asks the vendor up to three times, beside the limit
- * of polls: the vendor would refuse the account, and so the polls of all others.
+ * The cancellations under way, by task. A caller may send any number, and each would ask the vendor up to three times, beside the limit of
+ * polls. The vendor would then refuse the account, and so the polls of all others.
  */
 const underWayOf = memoizeByObject((_services: TaskServices) => new Map<string, Promise<Task>>());
 

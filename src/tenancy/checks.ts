@@ -4,7 +4,7 @@ import { GatewayError, invalidValue } from "../base/errors.ts";
 const nameLengthMax = 200;
 const allowlistLengthMax = 10_000;
 const modelIdLengthMax = 300;
-/** Of all entries together: a page of a hundred keys has all their lists twice, and is made in memory. */
+/** The limit of all entries together: a page of a hundred keys has all their lists twice, and is made in memory. */
 const allowlistCharactersMax = 200_000;
 
 /** Matches text with at least one visible character. */

@@ -33,8 +33,8 @@ export interface Dividing {
   /** The starts of days, which may be within an hour. */
   readonly starts?: readonly Date[] | undefined;
   /**
-   * Earlier hours are not divided. The log may lack calls of the first hours after it, which began before the log was deleted up to there:
-   * nothing is subtracted from the sums of those, because they know more.
+   * Earlier hours are not divided. In the first hours after it, the log may lack calls that began before the time up to which it was
+   * deleted. The sums of those hours know more, so nothing is subtracted from them.
    */
   readonly splitSince?: Date | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Attacks by a person whose password ends while they sign in with it: the sign-in has checked the password, and its session is not
+ * Attacks by a person whose password ends while they sign in with it. The sign-in has checked the password, and its session is not
  * there yet when all sessions are ended.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";

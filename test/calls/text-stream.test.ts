@@ -164,7 +164,7 @@ it("T47: after an answer's end the gateway reads on while the client is slow, an
   expect(await kindOf(ended)).toBe("complete");
 });
 
-it("T47: what arrived during a long turn of the event loop is read before the wait for the close is over", async () => {
+it("T47: usage that arrived during a long turn of the event loop is read before the wait for the close is over", async () => {
   const { seen, send, settled, drain } = held();
   seen.ended = true;
   drain();

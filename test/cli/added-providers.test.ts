@@ -155,7 +155,7 @@ describeDatabase("the list of models", (open) => {
     }
   });
 
-  it("that this version cannot read changes nothing, also at a reload", async () => {
+  it("an unreadable one changes nothing, also at a reload", async () => {
     const database = await open();
     const variables = { OPENAI_API_KEY: "sk-1" };
     const warnings: string[] = [];

@@ -1,4 +1,4 @@
-/** What is typed or shown on a page belongs to its object, and stays until it is saved or given up. */
+/** Text typed or shown on a page belongs to its object, and stays until it is saved or given up. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { providerBody } from "../providers/support.ts";

@@ -1,4 +1,4 @@
-/** What stays in use while signals are missed is read again from time to time. T73. */
+/** Values that stay in use while signals are missed are read again from time to time. T73. */
 import { afterEach, expect, it, vi } from "vitest";
 import type { Listener } from "../../src/storage/listener.ts";
 import { createSignals } from "../../src/storage/signals.ts";

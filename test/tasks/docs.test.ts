@@ -40,10 +40,9 @@ describe("the commands of docs/tasks.md", () => {
     await bench.received(/./);
     const waited = await run(wait!);
     // Once of some thousand times the task was still running after a minute, and nothing told where.
-    expect(waited, JSON.stringify(await bench.received(/./))).toMatchObject({
-      status: "succeeded",
-      output: { images: [{}] },
-    });
+    const seen = JSON.stringify(await bench.received(/./));
+    if ((waited as TaskBody).status !== "succeeded") throw new Error(`the sandbox saw ${seen}`);
+    expect(waited).toMatchObject({ output: { images: [{}] } });
     const { data } = (await run(list!)) as { data: TaskBody[] };
     expect(data.map((task) => task.id)).toContain(id);
     const first = (await run(again!)) as TaskBody;

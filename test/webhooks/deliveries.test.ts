@@ -43,7 +43,7 @@ describeDatabase("the delivery log", (open) => {
     expect(await getDelivery(tenant, id)).toEqual(await tenant.delivery(taskId));
   });
 
-  it("of an event that was sent again thousands of times the last hundred tries are told", async () => {
+  it("the last hundred tries are told of an event that was sent again thousands of times", async () => {
     const tenant = await newTenant(database);
     const { id, workspaceId } = await tenant.delivery(
       await tenant.end("https://receiver.example/"),

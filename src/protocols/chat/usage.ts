@@ -73,7 +73,7 @@ interface Parts {
 
 /**
  * If the total exceeds both sides and no details explain the rest, it is reasoning: Google's endpoint of this protocol reports thinking only
- * in the total, also beside cache reads, which are part of the prompt there. Other vendors leave what the cache read or wrote out of the
+ * in the total. It does so beside cache reads too, which are part of the prompt there. Other vendors leave what the cache read or wrote out of the
  * prompt: such a rest is no reasoning.
  */
 function withHiddenReasoning(parts: Parts, prompt: number, rest: number): Parts {
