@@ -58,7 +58,7 @@ export function isAboutStoredObject(
 ): boolean {
   const { code = "", param = "", message } = wire;
   if (status === 403) return deniedMessage.test(message) && isStoredObject(message);
-  if (status !== 404) return false;
+  if (status !== 404 && status !== 410) return false;
   if (storedObjectCode.test(code)) return true;
   if (isPlainlyOurs(wire)) return false;
   if (isStoredObject(message)) return true;
@@ -93,9 +93,21 @@ export function namesStoredObject(value: unknown, depth = 0): boolean {
   );
 }
 
-/** Amazon refuses an unknown model, or one that only an inference profile serves, with 400 and no code. */
-const badModel =
-  /model identifier is invalid|on-demand throughput isn.t supported|provided model (?:doesn.t|does not) exist/i;
+/** Codes and types of a 400 for an unknown or retired model: OpenAI and Hugging Face, Mistral and Perplexity, GitHub. */
+const badModelWord =
+  /^(?:invalid_model|unknown_model|unavailable_model|model_not_(?:found|supported))$/;
 
-/** True if a refusal with 400 is about the model's name, which the operator configured. */
-export const isAboutModel = ({ message }: WireError): boolean => badModel.test(message);
+/** Messages of a 400 without such a code: Amazon, DeepSeek, OpenRouter, xAI, Zhipu. The last four are anchored, as they may quote a prompt. */
+const badModelMessages: readonly RegExp[] = [
+  /model identifier is invalid|on-demand throughput isn.t supported|provided model (?:doesn.t|does not) exist/i,
+  /^model not exist\b/i,
+  /^\S{1,200} is not a valid model id\b/i,
+  /^model not found: \S/i,
+  /^(?:unknown model, please check|模型不存在)/i,
+];
+
+/** True if a refusal with 400 is about the model's name, which the operator configured. A tool's model, which `param` shows, is the caller's. */
+export const isAboutModel = ({ code, type, param, message }: WireError): boolean =>
+  (param === undefined || param === "model") &&
+  ([code, type].some((word) => word !== undefined && badModelWord.test(word)) ||
+    badModelMessages.some((pattern) => pattern.test(message)));

@@ -75,6 +75,8 @@ const rows: Readonly<Record<number, Row>> = {
   405: ourSetup,
   408: providerFault,
   409: providerFault,
+  // NVIDIA's status for a retired model.
+  410: ourSetup,
   // Fireworks' status for a suspended account.
   412: ourCredential,
   413: callerMistake,

@@ -56,6 +56,21 @@ const aboutObjects: readonly Row[] = [
   ["anthropic, a container", "messages", anthropic("Container container_01 does not exist")],
   ["anthropic, a skill", "messages", anthropic("Skill with ID 'skill_1' was not found")],
   ["google, a cache", "generate_content", google("CachedContent cachedContents/a1 not found.")],
+  ["a deleted file with 410", "chat", openai("File file-1 has been deleted."), 410],
+  [
+    "openai, the model of a tool",
+    "responses",
+    {
+      error: {
+        message: "The requested model 'image-9' does not exist.",
+        type: "invalid_request_error",
+        param: "tools[0].model",
+        code: "model_not_found",
+      },
+    },
+    400,
+  ],
+  ["a message about a model id", "chat", openai("This text is not a valid model ID."), 400],
   [
     "google, a cache behind a 403",
     "generate_content",
@@ -151,6 +166,67 @@ const aboutProvider: readonly Row[] = [
   ["fastapi, its path", "chat", { detail: "Not Found" }],
   ["an empty body", "chat", ""],
   [
+    "openai, its model with 400",
+    "responses",
+    {
+      error: {
+        message: "The requested model 'gpt-9' does not exist.",
+        type: "invalid_request_error",
+        param: "model",
+        code: "model_not_found",
+      },
+    },
+    400,
+  ],
+  [
+    "deepseek, its model",
+    "chat",
+    {
+      error: {
+        message: "Model Not Exist",
+        type: "invalid_request_error",
+        param: null,
+        code: "invalid_request_error",
+      },
+    },
+    400,
+  ],
+  [
+    "mistral, its model",
+    "chat",
+    { object: "error", message: "Invalid model: x-3", type: "invalid_model", code: "1500" },
+    400,
+  ],
+  [
+    "openrouter, its model with 400",
+    "chat",
+    { error: { message: "acme/x:free is not a valid model ID", code: 400 } },
+    400,
+  ],
+  [
+    "xai, its model with 400",
+    "chat",
+    { code: "Client specified an invalid argument", error: "Model not found: grok-9" },
+    400,
+  ],
+  [
+    "zhipu, its model",
+    "chat",
+    { error: { code: "1211", message: "Unknown Model, please check the model code." } },
+    400,
+  ],
+  [
+    "nvidia, a retired model",
+    "chat",
+    {
+      type: "about:blank",
+      title: "Gone",
+      status: 410,
+      detail: "The model 'acme/x' has reached its end of life and is no longer available.",
+    },
+    410,
+  ],
+  [
     "our account",
     "generate_content",
     google("Permission denied on resource project p.", 403, "PERMISSION_DENIED"),
@@ -190,7 +266,7 @@ describe("a vendor's 404", () => {
     (_title, _protocol, row) => {
       const outcome = outcomeOf(row);
       expect(outcome.fault).toBe("provider");
-      expect(outcome.hurtsHealth).toBe((row[3] ?? 404) === 404);
+      expect(outcome.hurtsHealth).toBe(row[3] !== 403);
       expect(outcome.error.code).toBe("upstream_error");
     },
   );
