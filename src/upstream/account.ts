@@ -8,7 +8,7 @@ const codes =
 
 /** Anchored, because a message may quote a prompt. */
 const messagePattern =
-  /^(incorrect api key provided|your team .{0,80}(credits|spending limit)|your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|user location is not supported)/i;
+  /^(incorrect api key provided|your team .{0,80}(credits|spending limit)|your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|user location is not supported|gemini api free tier is not available)/i;
 
 /** Z.ai sends this with 429, as for a rate limit, and MiniMax with 500. */
 const noMoney = /^(insufficient balance|余额不足)/i;

@@ -46,6 +46,8 @@ const providerFault: Row = {
 };
 /** The vendor asks to retry later; its wait is passed on to the caller. */
 const overloaded: Row = { ...providerFault, code: "no_provider_available" };
+/** A service tier that the request names is full: the provider's others are not. */
+const fullTier: Row = { ...overloaded, hurtsHealth: false };
 /** The operator's configuration of this provider is wrong: a retry is useless. */
 const ourSetup: Row = {
   fault: "provider",
@@ -86,6 +88,10 @@ const rows: Readonly<Record<number, Row>> = {
   424: providerFault,
   425: providerFault,
   429: limited,
+  // Groq's status for a flex tier without capacity.
+  498: fullTier,
+  // Google cancels calls under load. This client is still there, whatever the status says.
+  499: providerFault,
   503: overloaded,
   504: { fault: "provider", retrySame: false, hurtsHealth: true, code: "upstream_timeout" },
   // Anthropic's own status for an overload.
@@ -100,28 +106,32 @@ export interface Refusal {
   readonly status: number;
   /** The error body, as the protocol's `decodeError` read it. */
   readonly wire: WireError;
-  /** The headers; `Retry-After` and `retry-after-ms` are read. */
+  /** The headers; `Retry-After`, `retry-after-ms` and `x-amzn-errortype` are read. */
   readonly headers: Parameters<typeof retryAfterMsOf>[0];
   /** True if the request names an object that the vendor stores, such as a file; called only if the refusal does not say. */
   readonly namesStoredObject?: (() => boolean) | undefined;
 }
 
 /** Returns the row of a refusal. */
-export function rowOf({ status, wire, namesStoredObject = () => false }: Refusal): Row {
+export function rowOf({ status, wire, headers, namesStoredObject = () => false }: Refusal): Row {
   // Google refuses a wrong key with 400; it is the operator's key, not the caller's.
   const { code = "", type = "" } = wire;
   if (credentialCodes.has(code) || hasSpentAll(code, type)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
   if (isOverRate(wire.message)) return otherAccountsMayAnswer;
   if (isAboutStoredObject(status, wire, namesStoredObject)) return callerMistake;
-  const byMessage = status === 400 ? rowByMessage(wire) : undefined;
-  if (byMessage) return byMessage;
+  const notTheirs = status === 400 ? rowOfBadRequest(wire, headers) : undefined;
+  if (notTheirs) return notTheirs;
   const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
   return accountRow(row, wire) ?? row;
 }
 
-/** The row of a 400 whose message is not about the request; undefined for any other. */
-function rowByMessage(wire: WireError): Row | undefined {
+/** Amazon names the class of an error only in a header. Those of limits may come with 400. */
+const amazonLimit = /^(?:ServiceQuotaExceeded|Throttling)Exception\b/;
+
+/** The row of a 400 that is not about the request; undefined for any other. */
+function rowOfBadRequest(wire: WireError, headers: Refusal["headers"]): Row | undefined {
+  if (amazonLimit.test(String(headers["x-amzn-errortype"]))) return limited;
   if (isAboutModel(wire)) return ourSetup;
   if (isForeignProof(wire)) return otherAccountsMayAnswer;
   return isModelsMistake(wire) ? otherProvidersMayAnswer : undefined;

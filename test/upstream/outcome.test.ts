@@ -170,6 +170,7 @@ describe("the outcome of a status", () => {
     [400, undefined, "You have reached your specified API usage limits. You will regain access"],
     [400, undefined, "This organization has been disabled."],
     [400, "FAILED_PRECONDITION", "User location is not supported for the API use."],
+    [400, "FAILED_PRECONDITION", "Gemini API free tier is not available in your country."],
   ])("%i %s: %s counts against our account, not against the caller", (status, code, message) => {
     const refused = outcomeOfStatus({ status, wire: { message, code }, headers: {} }, nowMs);
     expect(refused).toMatchObject({
@@ -213,6 +214,28 @@ describe("the outcome of a status", () => {
     expect(outcome(429).credential?.retryAfterMs).toBeUndefined();
   });
 
+  it("Groq's 498 for a full flex tier is an overload of that tier only, for the caller to retry", () => {
+    expect(outcome(498, "capacity_exceeded", "3")).toMatchObject({
+      fault: "provider",
+      retrySame: true,
+      hurtsHealth: false,
+      error: { code: "no_provider_available", status: 503, retryAfterSeconds: 3 },
+    });
+    expect(outcome(498, "capacity_exceeded").credential).toBeUndefined();
+  });
+
+  it.each(["ServiceQuotaExceededException:http://internal.amazon.com/", "ThrottlingException"])(
+    "Amazon's 400 is a rate limit if its header says %s",
+    (type) => {
+      const headers = { "x-amzn-errortype": type };
+      const refused = outcomeOfStatus({ status: 400, wire: { message: "no" }, headers }, nowMs);
+      expect(refused).toMatchObject({
+        credential: { of: "model" },
+        error: { code: "rate_limit_exceeded" },
+      });
+    },
+  );
+
   it("the caller's mistakes do not count against the provider", () => {
     for (const status of [400, 413, 415, 422, 418]) {
       const { fault, hurtsHealth, credential, retrySame } = outcome(status);
@@ -226,7 +249,7 @@ describe("the outcome of a status", () => {
   });
 
   it.each([
-    { retrySame: true, statuses: [408, 409, 424, 425, 500, 502, 503, 529] },
+    { retrySame: true, statuses: [408, 409, 424, 425, 499, 500, 502, 503, 529] },
     // Errors of the operator's setup, and a provider that has already waited long enough.
     { retrySame: false, statuses: [404, 405, 504] },
   ])(
