@@ -15,6 +15,8 @@ import { undici } from "./undici.ts";
 
 const keepAliveMs = 30_000;
 
+type Request = [options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler];
+
 export class MediaPool {
   readonly #rules: OriginRules;
   /** Shared by all clients, because it caches TLS sessions. */
@@ -23,6 +25,7 @@ export class MediaPool {
   readonly #forwarder: Proxy | undefined;
   readonly #clients = new Set<Client>();
   readonly #idle: IdleList<Client>;
+  #isDestroyed = false;
 
   constructor(rules: OriginRules) {
     this.#rules = rules;
@@ -32,14 +35,32 @@ export class MediaPool {
     this.#forwarder = origin.startsWith("https:") ? undefined : dialRoute.proxy;
   }
 
-  /** Sends a request over a connection that no other request uses meanwhile. */
+  /**
+   * Sends a request over a connection that no other request uses meanwhile. An idle one may hold unread bytes or a close, so the request
+   * is sent a turn of the event loop later, as in http1/pool.ts. Always returns true.
+   */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const client = this.#idle.take(performance.now()) ?? this.#open();
+    const idle = this.#idle.take(performance.now());
+    if (idle === undefined) this.#send(this.#open(), options, handler);
+    else setImmediate(setImmediate, () => this.#sendReserved(idle, options, handler));
+    return true;
+  }
+
+  #sendReserved(client: Client, ...request: Request): void {
+    const isOpen = this.#clients.has(client) && client.stats.connected;
+    // After `destroy` the client fails the request unsent.
+    if (this.#isDestroyed || (isOpen && !this.#rules.isSuspect()))
+      return this.#send(client, ...request);
+    this.#drop(client);
+    this.dispatch(...request);
+  }
+
+  #send(client: Client, ...[options, handler]: Request): void {
     const forwarding = new ForwardingHandler(handler, (ended) => this.#release(client, ended), {
       forwarder: this.#forwarder,
       host: new URL(this.#rules.origin).host,
     });
-    return client.dispatch(this.#forwarded(options), forwarding);
+    client.dispatch(this.#forwarded(options), forwarding);
   }
 
   /** Returns the request in the form for a forwarding proxy. RFC 9112 section 3.2.2. */
@@ -65,6 +86,7 @@ export class MediaPool {
   }
 
   async destroy(): Promise<void> {
+    this.#isDestroyed = true;
     await Promise.all([...this.#clients].map((client) => client.destroy()));
   }
 

@@ -10,6 +10,7 @@ import { Suspects, suspicionMs } from "../../src/upstream/surplus.ts";
 import {
   asker,
   sleep,
+  startLateSender,
   startRaw,
   resultOf,
   until,
@@ -82,6 +83,21 @@ describe.each(clients)("the client for %s", (_name, call) => {
         await until(() => upstream.sockets.every((socket) => socket.destroyed));
       };
       await Promise.all([ok(), chunked()].map(checkSurplus));
+    },
+  );
+
+  it.each([
+    ["bytes", ok("surplus")],
+    ["a close", ""],
+  ])(
+    "reads %s that came while the process was busy before it reuses a connection",
+    async (_what, after) => {
+      const upstream = await startLateSender(ok(), after);
+      const pools = usePools();
+      for (let times = 0; times < 3; times += 1) {
+        expect(await call(pools, upstream.url)).toBe("hello");
+        upstream.block();
+      }
     },
   );
 
