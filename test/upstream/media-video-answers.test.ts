@@ -246,6 +246,7 @@ const polls: Readonly<Record<Vendor, readonly Row[]>> = {
     ["expired", 200, { status: "expired" }, { state: "expired" }],
     ["cancelled", 200, { status: "cancelled" }, { state: "canceled" }],
     ["not found", 404, { error: { code: "ResourceNotFound" } }, { state: "missing" }],
+    ["gone", 410, { error: { code: "Gone", message: "gone" } }, { state: "missing" }],
     [
       "an error",
       403,

@@ -123,7 +123,7 @@ export function readJob(
   body: Buffer,
   read: (wire: WireObject) => MediaState | MediaRefusal | undefined,
 ): MediaState | MediaRefusal {
-  if (status === 404) return { state: "missing" };
+  if (status === 404 || status === 410) return { state: "missing" };
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
   if (!wire) return unreadable(status, body);
