@@ -75,19 +75,27 @@ const rows: Readonly<Record<number, Row>> = {
   403: ourCredentialHere,
   404: ourSetup,
   405: ourSetup,
+  // About the HTTP of the request, which the gateway writes: the caller has no part in it.
+  406: ourSetup,
+  407: ourSetup,
   408: providerFault,
   409: providerFault,
   // NVIDIA's status for a retired model.
   410: ourSetup,
+  411: ourSetup,
   // Fireworks' status for a suspended account.
   412: ourCredential,
   413: callerMistake,
   415: callerMistake,
+  417: ourSetup,
+  421: ourSetup,
   422: callerMistake,
   // Amazon's status for a model that failed.
   424: providerFault,
   425: providerFault,
+  426: ourSetup,
   429: limited,
+  431: ourSetup,
   // Groq's status for a flex tier without capacity.
   498: fullTier,
   // Google cancels calls under load. This client is still there, whatever the status says.
@@ -129,10 +137,14 @@ export function rowOf({ status, wire, headers, namesStoredObject = () => false }
 /** Amazon names the class of an error only in a header. Those of limits may come with 400. */
 const amazonLimit = /^(?:ServiceQuotaExceeded|Throttling)Exception\b/;
 
+/** nginx and Go answer so to `http://` at a port for TLS. Anchored, because a message may quote a prompt. */
+const plainHttp =
+  /^(?:400 (?:bad request )?the plain HTTP request was sent to HTTPS port|client sent an HTTP request to an HTTPS server)/i;
+
 /** The row of a 400 that is not about the request; undefined for any other. */
 function rowOfBadRequest(wire: WireError, headers: Refusal["headers"]): Row | undefined {
   if (amazonLimit.test(String(headers["x-amzn-errortype"]))) return limited;
-  if (isAboutModel(wire)) return ourSetup;
+  if (isAboutModel(wire) || plainHttp.test(wire.message)) return ourSetup;
   if (isForeignProof(wire)) return otherAccountsMayAnswer;
   return isModelsMistake(wire) ? otherProvidersMayAnswer : undefined;
 }

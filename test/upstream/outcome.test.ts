@@ -236,6 +236,14 @@ describe("the outcome of a status", () => {
     },
   );
 
+  it.each([
+    "400 Bad Request The plain HTTP request was sent to HTTPS port nginx",
+    "Client sent an HTTP request to an HTTPS server.",
+  ])("a 400 for http:// in place of https:// is the operator's setup: %s", (message) => {
+    const refused = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, nowMs);
+    expect(refused).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame: false });
+  });
+
   it("the caller's mistakes do not count against the provider", () => {
     for (const status of [400, 413, 415, 422, 418]) {
       const { fault, hurtsHealth, credential, retrySame } = outcome(status);
@@ -251,7 +259,7 @@ describe("the outcome of a status", () => {
   it.each([
     { retrySame: true, statuses: [408, 409, 424, 425, 499, 500, 502, 503, 529] },
     // Errors of the operator's setup, and a provider that has already waited long enough.
-    { retrySame: false, statuses: [404, 405, 504] },
+    { retrySame: false, statuses: [404, 405, 406, 407, 410, 411, 417, 421, 426, 431, 504] },
   ])(
     "$statuses count against the provider; retried at once: $retrySame",
     ({ retrySame, statuses }) => {
