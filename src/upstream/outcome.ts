@@ -5,6 +5,7 @@
 import { GatewayError, overloaded as gatewayOverloaded } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { BadAnswerError } from "./bad-answer.ts";
+import { FaultError } from "./dial/faults.ts";
 import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { moderationWords } from "./moderation.ts";
 import { isOverRate, overRateWords } from "./over-rate.ts";
@@ -134,7 +135,7 @@ export function outcomeOfFailure(error: unknown): Outcome {
   return {
     fault: "provider",
     // A vendor that answered has done its work: it is not asked to do it again.
-    retrySame: unusable === undefined && isTransient(failure),
+    retrySame: unusable === undefined && isTransient(failure, error),
     // One caller's request that makes a model fail must not take the provider from other callers.
     hurtsHealth: failure !== "aborted" && !(error instanceof BadAnswerError && error.isModels),
     silent: timedOut,
@@ -159,9 +160,14 @@ function outcomeInAnswer(error: BadAnswerError): Outcome | undefined {
   return { ...outcome, retrySame: outcome.retrySame && status === 429 };
 }
 
-/** True if the failure may be transient. A bad certificate and a name that does not exist are not. */
-const isTransient = (failure: ExchangeFailure): boolean =>
-  failure === "connect" || failure === "broken" || failure === "proxy";
+/** True if the failure may be transient. A bad certificate and a name that does not exist are not; a resolver without an answer is. */
+const isTransient = (failure: ExchangeFailure, error: unknown): boolean =>
+  failure === "connect" || failure === "broken" || failure === "proxy" || hasNoResolver(error);
+
+const hasNoResolver = (error: unknown): boolean =>
+  error instanceof ExchangeError &&
+  error.cause instanceof FaultError &&
+  error.cause.fault.code === "EAI_AGAIN";
 
 /** The caller's message about an unusable answer; undefined if there was none. */
 function reasonUnusable(error: unknown): string | undefined {

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { toGatewayError } from "../../src/base/errors.ts";
 import { codecs } from "../../src/protocols/index.ts";
 import { isTransient } from "../../src/storage/index.ts";
-import { toExchangeError } from "../../src/upstream/exchange-error.ts";
+import { connectError, toExchangeError } from "../../src/upstream/exchange-error.ts";
 import { outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
 /** Google's refusal: the retry delay is in the body, without a header. */
@@ -267,6 +267,16 @@ describe("the outcome of a status", () => {
         expect(outcome(status)).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame });
     },
   );
+});
+
+it.each([
+  ["EAI_AGAIN", true],
+  ["ENOTFOUND", false],
+  ["CERT_HAS_EXPIRED", false],
+])("a connection that failed with %s: the same provider is asked again: %s", (code, retrySame) => {
+  const error = Object.assign(new Error(code), { code });
+  const outcome = outcomeOfFailure(connectError(error, "api.example.com"));
+  expect(outcome).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame });
 });
 
 describe("a shortage in this process", () => {
