@@ -10,6 +10,10 @@ const codes =
 const messagePattern =
   /^(incorrect api key provided|your team .{0,80}(credits|spending limit)|your credit balance is too low|you have reached your specified api usage limits|this organization has been disabled|user location is not supported|gemini api free tier is not available)/i;
 
+/** Amazon's 400 for an account that may not use Bedrock, or not this model. It means the same as 403. */
+const noAccess =
+  /^(operation not allowed\.?$|your account is not authorized to invoke this|access to anthropic models is not allowed from)/i;
+
 /** Z.ai sends this with 429, as for a rate limit, and MiniMax with 500. */
 const noMoney = /^(insufficient balance|余额不足)/i;
 
@@ -20,6 +24,9 @@ const spent =
 /** True if the operator's account may spend nothing more: waiting does not help, as it does for a rate. */
 export const hasSpentAll = (code: string, type: string): boolean =>
   spent.test(code) || spent.test(type);
+
+/** True if a refusal with 400 is about the account's access to a model. */
+export const lacksAccess = (message: string): boolean => noAccess.test(message);
 
 /** True if a refusal is due to an account without money, whatever its status. */
 export const lacksMoney = (message: string): boolean => noMoney.test(message);

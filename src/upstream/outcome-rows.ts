@@ -3,7 +3,7 @@
  * Requirements: ERR.
  */
 import type { WireError } from "../protocols/index.ts";
-import { hasSpentAll, isAboutAccount, lacksMoney } from "./account.ts";
+import { hasSpentAll, isAboutAccount, lacksAccess, lacksMoney } from "./account.ts";
 import { isForeignProof } from "./foreign-proof.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { isModerated } from "./moderation.ts";
@@ -145,6 +145,7 @@ const plainHttp =
 function rowOfBadRequest(wire: WireError, headers: Refusal["headers"]): Row | undefined {
   if (amazonLimit.test(String(headers["x-amzn-errortype"]))) return limited;
   if (isAboutModel(wire) || plainHttp.test(wire.message)) return ourSetup;
+  if (lacksAccess(wire.message)) return ourCredentialHere;
   if (isForeignProof(wire)) return otherAccountsMayAnswer;
   return isModelsMistake(wire) ? otherProvidersMayAnswer : undefined;
 }

@@ -244,6 +244,20 @@ describe("the outcome of a status", () => {
     expect(refused).toMatchObject({ fault: "provider", hurtsHealth: true, retrySame: false });
   });
 
+  it.each([
+    "Operation not allowed",
+    "Your account is not authorized to invoke this API operation.",
+    "Access to Anthropic models is not allowed from unsupported countries, regions, or territories.",
+  ])("Amazon's 400 about access means the same as 403: %s", (message) => {
+    const refused = outcomeOfStatus({ status: 400, wire: { message }, headers: {} }, nowMs);
+    expect(refused).toMatchObject({
+      fault: "provider",
+      hurtsHealth: false,
+      credential: { of: "model" },
+      error: { code: "upstream_error", message: expect.stringContaining("own account") },
+    });
+  });
+
   it("the caller's mistakes do not count against the provider", () => {
     for (const status of [400, 413, 415, 422, 418]) {
       const { fault, hurtsHealth, credential, retrySame } = outcome(status);
