@@ -9,6 +9,8 @@ import type { Exchange } from "./exchange.ts";
 
 /** Bytes of the body that are kept. */
 const keptMax = 256 * 1024;
+/** Milliseconds that the body may take. Other providers could answer meanwhile. */
+export const refusalMsMax = 10_000;
 
 interface RefusalBody {
   /** The beginning of the body. */
@@ -24,8 +26,14 @@ interface RefusalBody {
 export function readRefusal(exchange: Exchange, lease?: ByteLease): Promise<RefusalBody> {
   return new Promise((resolve, reject) => {
     const pieces = new ChunkBuffer();
-    const give = (cut?: ExchangeError): void =>
+    const give = (cut?: ExchangeError): void => {
+      clearTimeout(timer);
       resolve({ bytes: pieces.join().subarray(0, keptMax), ...(cut && { cut }) });
+    };
+    const timer = setTimeout(() => {
+      give(new ExchangeError("idle_timeout", "the upstream did not end its refusal in time"));
+      exchange.abort();
+    }, refusalMsMax);
     exchange.consume({
       data(chunk) {
         if (pieces.length > keptMax) return;
@@ -33,6 +41,7 @@ export function readRefusal(exchange: Exchange, lease?: ByteLease): Promise<Refu
         try {
           lease?.take(chunk.length);
         } catch (error) {
+          clearTimeout(timer);
           reject(error);
           return exchange.abort();
         }
@@ -42,8 +51,9 @@ export function readRefusal(exchange: Exchange, lease?: ByteLease): Promise<Refu
       },
       end: () => give(),
       fail(error) {
-        if (error.failure === "aborted") reject(error);
-        else give(error);
+        if (error.failure !== "aborted") return give(error);
+        clearTimeout(timer);
+        reject(error);
       },
     });
   });

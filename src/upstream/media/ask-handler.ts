@@ -7,6 +7,7 @@ import { isShortage } from "../../base/shortage.ts";
 import { BodyDecoder, codingOf } from "../decoding.ts";
 import { FaultError } from "../dial/faults.ts";
 import type { ExchangeFailure } from "../exchange-error.ts";
+import { refusalMsMax } from "../refusal-body.ts";
 import { undici } from "../undici.ts";
 import { AskFailure, meanings } from "./ask-failure.ts";
 import type { AskLimits } from "./types.ts";
@@ -49,6 +50,8 @@ export class AskHandler implements Dispatcher.DispatchHandler {
   readonly #bounds: Bounds;
   readonly #settling: Settling;
   readonly #deadline: NodeJS.Timeout;
+  /** Ends the body of a refusal that takes long. */
+  #refusalEnd: NodeJS.Timeout | undefined;
   readonly #onAbort = (): void => this.#stop("aborted");
   #controller: Dispatcher.DispatchController | undefined;
   /** The connection is open and the request is being sent. */
@@ -102,6 +105,8 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     this.#status = status;
     this.#headers = headers;
     if (this.#settled) return;
+    if (this.#isRefusal)
+      this.#refusalEnd = setTimeout(() => this.#stop("idle_timeout"), refusalMsMax);
     try {
       this.#decoder = this.#decoderOf(controller, codingOf(headers));
     } catch (error) {
@@ -167,9 +172,18 @@ export class AskHandler implements Dispatcher.DispatchHandler {
 
   #end(): void {
     if (!this.#settle(true)) return;
-    if (this.#out) return void this.#out.push(null);
+    if (this.#out) this.#out.push(null);
+    else this.#give();
+  }
+
+  #give(): void {
     const [status, headers] = [this.#status, this.#headers];
     this.#settling.resolve({ status, headers, body: this.#pieces.join() });
+  }
+
+  /** The vendor refuses: the status decides, however the body ends. */
+  get #isRefusal(): boolean {
+    return this.#status >= 400;
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -195,6 +209,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     const isUnsent = cause instanceof FaultError;
     const sent = !isUnsent && this.#started && (this.#bodyRead || this.#status !== 0);
     if (!this.#settle(false)) return;
+    if (this.#isRefusal && failure !== "aborted") return this.#give();
     const error = new AskFailure(failure, sent, cause);
     if (this.#out) this.#out.destroy(error);
     else this.#settling.reject(error);
@@ -207,6 +222,7 @@ export class AskHandler implements Dispatcher.DispatchHandler {
     this.#bounds.room?.onEnd(isWhole);
     this.#decoder?.destroy();
     clearTimeout(this.#deadline);
+    clearTimeout(this.#refusalEnd);
     this.#bounds.signal?.removeEventListener("abort", this.#onAbort);
     this.#settling.stream?.destroy();
     return true;
