@@ -29,11 +29,13 @@ describe("an error within an answer", () => {
     expect(ours).toMatchObject({ code: "rate_limit_exceeded", retryAfterSeconds: 5 });
   });
 
-  it("about an account without money has the outcome of a 402", () => {
-    const outcome = outcomeOf("responses", {
-      code: "insufficient_quota",
-      message: "You exceeded.",
-    });
+  it.each<JsonObject>([
+    { code: "insufficient_quota" },
+    { type: "insufficient_quota" },
+    { type: "exceeded_current_quota_error" },
+    { type: "rate_limit_error", code: "enforced_spend_limit_reached" },
+  ])("about an account without money has the outcome of a 402: %o", (words) => {
+    const outcome = outcomeOf("responses", { ...words, message: "You exceeded." });
     expect(outcome).toMatchObject({ hurtsHealth: false, credential: { of: "credential" } });
   });
 
