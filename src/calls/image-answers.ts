@@ -8,7 +8,7 @@ import { renderedAs } from "./image-pictures.ts";
 import { eventPrefix } from "./image-previews.ts";
 import { settle } from "./image-settle.ts";
 import { recordFirstToken } from "./record.ts";
-import { droppedHeader } from "./reply.ts";
+import { droppedHeader, keptOpen } from "./reply.ts";
 
 /** Makes all pictures, charges them and sends them. @throws AttemptFailure, GatewayError */
 export async function answerWhole(context: ImageContext): Promise<void> {
@@ -30,8 +30,7 @@ export async function answerWhole(context: ImageContext): Promise<void> {
 /** Sends previews as they come, then charges the picture, then sends it. @throws AttemptFailure, GatewayError */
 export async function answerStream(context: ImageContext): Promise<void> {
   const { services, reply, request, prepared } = context;
-  const keptAlive = keepAlive(context);
-  try {
+  await keptOpen(context, async () => {
     const made = await imageFailover.answer(context, prepared.plan.offers);
     const [picture] = made.pictures;
     const answer = await settle(context, made, (settled) => ({
@@ -42,14 +41,5 @@ export async function answerStream(context: ImageContext): Promise<void> {
       ...settled,
     }));
     if (!reply.gone) reply.end([{ event: answer.type, data: JSON.stringify(answer) }]);
-  } finally {
-    clearInterval(keptAlive);
-  }
-}
-
-/** Sends keep-alives, because a picture and the pause between two events take long and proxies would cut the connection (T88). */
-function keepAlive({ services, reply }: ImageContext): NodeJS.Timeout {
-  return setInterval(() => {
-    if (!reply.gone && !reply.ended) reply.keepAlive();
-  }, services.keepAliveMs);
+  });
 }

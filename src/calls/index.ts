@@ -9,7 +9,7 @@ export { findModel, listModels } from "./models.ts";
 export { findReplay, runImageCall, type ImageCall, type ImageServices } from "./image.ts";
 export type { Replay } from "./kept-answer.ts";
 export { requestRow, type CacheOutcome, type CallRecord, type ImageRecord } from "./record.ts";
-export type { Reply } from "./reply.ts";
+export { keepAliveTicks, keptOpen, type Reply } from "./reply.ts";
 export { createSpend, type Spend } from "./spend.ts";
 export { parametersOf } from "./supported.ts";
 export { tagsOf, type TagHeaders } from "./tags.ts";

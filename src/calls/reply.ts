@@ -16,7 +16,7 @@ export interface Reply {
   readonly ended: boolean;
   /** Sends frames, each in one write. Returns false when the client reads too slowly: wait for `onDrain`. */
   write(frames: readonly SseEvent[]): boolean;
-  /** Sends a frame that every client skips if nothing was sent since the last call, to keep an idle connection open (T88). */
+  /** One tick of `keptOpen`. If nothing was sent for as many as it counts, sends a frame that every client skips. */
   keepAlive(): void;
   /** Sends the last frames and ends the stream. */
   end(frames: readonly SseEvent[]): void;
@@ -24,6 +24,30 @@ export interface Reply {
   /** Calls the handler once if the client disconnects before the answer is complete; immediately if it already has. */
   onGone(handler: () => void): void;
   readonly gone: boolean;
+}
+
+/** The ticks of a silence before a keep-alive. With few, the silence would last for up to two intervals if an event began it. */
+export const keepAliveTicks = 3;
+
+/**
+ * Sends keep-alives while a stream is silent, until the work has ended: a model may think for long before its answer and within it,
+ * proxies would cut the connection (T88), and Claude Code reports a stall after 20 s without a byte.
+ */
+export async function keptOpen<Result>(
+  {
+    reply,
+    services,
+  }: { readonly reply: Reply; readonly services: { readonly keepAliveMs: number } },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const timer = setInterval(() => {
+    if (!reply.gone && !reply.ended) reply.keepAlive();
+  }, services.keepAliveMs / keepAliveTicks);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** The header that lists changed request parameters, if any; for streams and answers without a `gw`. */

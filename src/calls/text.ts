@@ -15,7 +15,7 @@ import { writeAhead } from "./outgoing.ts";
 import { prepare, type Candidate, type Prepared } from "./prepare.ts";
 import { cacheOf, type CachedCall } from "./response-cache.ts";
 import { startRecord, type CallRecord } from "./record.ts";
-import type { Reply } from "./reply.ts";
+import { keptOpen, type Reply } from "./reply.ts";
 import { nothingIsCharged, stopping, unlessStopped } from "./stopping.ts";
 import { textFailover } from "./text-attempts.ts";
 import { traceCall } from "./trace.ts";
@@ -118,7 +118,7 @@ async function findAnswer(
   const kept = cached && (await cached.answer(context));
   if (kept !== undefined) return kept;
   return await (call.stream
-    ? answerKeptAlive(context, candidates)
+    ? keptOpen(context, () => textFailover.answer(context, candidates))
     : textFailover.answer(context, candidates));
 }
 
@@ -155,18 +155,3 @@ const recordOf = ({ clock }: TextServices, call: AnyCall): CallRecord =>
     model: call.model,
     tags: call.tags,
   });
-
-/** Sends keep-alives while the stream is silent, so that no proxy cuts a model that thinks before its answer or within it (T88). */
-async function answerKeptAlive(
-  context: CallContext,
-  candidates: readonly Candidate[],
-): Promise<Answered> {
-  const timer = setInterval(() => {
-    if (!context.reply.gone) context.reply.keepAlive();
-  }, context.services.keepAliveMs);
-  try {
-    return await textFailover.answer(context, candidates);
-  } finally {
-    clearInterval(timer);
-  }
-}

@@ -4,11 +4,13 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { parseTrustedProxies } from "../../src/base/client-address.ts";
 import { GatewayError, overloaded } from "../../src/base/errors.ts";
 import type { ErrorExplainer } from "../../src/base/load-guard.ts";
+import { sseKeepAlive } from "../../src/base/sse.ts";
+import { keepAliveTicks, keptOpen } from "../../src/calls/index.ts";
 import { passAnswer } from "../../src/http/admin/session-answer.ts";
 import { decodeBody, encodingOf } from "../../src/http/bodies/content-encoding.ts";
 import { addressOf } from "../../src/http/client-address.ts";
@@ -225,12 +227,46 @@ it("a text reply reports a client's disconnect also to listeners that are added 
   let calls = 0;
   reply.onGone(() => (calls += 1));
   expect(calls).toBe(0);
-  reply.keepAlive();
+  const silence = () => {
+    for (let ticks = 0; ticks < keepAliveTicks; ticks += 1) reply.keepAlive();
+  };
+  silence();
   raw.emit("close");
-  reply.keepAlive();
+  silence();
   expect(written).toBe(1);
   reply.onGone(() => (calls += 1));
   expect(calls).toBe(2);
+});
+
+it("T88: no silence of a stream is longer than the interval of keep-alives, whenever it began", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const sent: (readonly [ms: number, text: string])[] = [];
+  const start = Date.now();
+  const raw = Object.assign(new EventEmitter(), {
+    destroyed: false,
+    headersSent: true,
+    write: (text: string) => sent.push([Date.now() - start, text]),
+  });
+  const reply = createTextReply(raw as never, { headers: {}, jsonArray: false });
+  const work = Promise.withResolvers<void>();
+  const over = keptOpen({ reply, services: { keepAliveMs: 15_000 } }, () => work.promise);
+  await vi.advanceTimersByTimeAsync(14_999);
+  // Until then, an error has a status of its own.
+  expect(sent).toEqual([]);
+  await vi.advanceTimersByTimeAsync(5_002);
+  reply.write([{ data: "{}" }]);
+  await vi.advanceTimersByTimeAsync(80_000);
+  work.resolve();
+  await over;
+  expect(vi.getTimerCount()).toBe(0);
+  expect(sent.slice(0, 2)).toEqual([
+    [15_000, sseKeepAlive],
+    [20_001, "data: {}\n\n"],
+  ]);
+  const times = sent.map(([ms]) => ms);
+  const gaps = times.slice(1).map((ms, index) => ms - times[index]!);
+  expect(Math.max(...gaps)).toBe(15_000);
 });
 
 describe("an error of the framework or a process", () => {

@@ -3,7 +3,7 @@
  * Head and first frame leave in one write.
  */
 import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
-import type { Reply } from "../../calls/index.ts";
+import { keepAliveTicks, type Reply } from "../../calls/index.ts";
 import { joinedMax, type ResponseSink } from "../exchange.ts";
 
 /** How frames are written: their content type, and the text of each. */
@@ -81,8 +81,8 @@ class HttpTextReply implements Reply {
   #streamHeaders: Readonly<Record<string, string>> = {};
   #goneHandlers: (() => void)[] = [];
   #drainHandler: (() => void) | undefined;
-  /** True if frames were sent since the last keep-alive was due. */
-  #hasSent = false;
+  /** Ticks since anything was sent. */
+  #silentTicks = 0;
   ended = false;
   gone = false;
 
@@ -124,13 +124,15 @@ class HttpTextReply implements Reply {
   }
 
   write(frames: readonly SseEvent[]): boolean {
-    this.#hasSent = true;
+    this.#silentTicks = 0;
     return this.#send(this.#text(frames));
   }
 
   keepAlive(): void {
-    if (!this.#hasSent) this.#send(this.#framing.keepAlive());
-    this.#hasSent = false;
+    this.#silentTicks += 1;
+    if (this.#silentTicks < keepAliveTicks) return;
+    this.#silentTicks = 0;
+    this.#send(this.#framing.keepAlive());
   }
 
   end(frames: readonly SseEvent[]): void {
