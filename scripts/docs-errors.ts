@@ -46,7 +46,8 @@ fails before it produces anything, is not charged. \`x-should-retry: false\` in 
 automatically.
 
 A stream that breaks after its first byte cannot change its status. It ends with an error event in
-the caller's protocol, and never with a normal ending. For generateContent the gateway repeats the error after that event, as a
+the caller's protocol, and never with a normal ending. If the provider reports an overload or a rate limit there, the event has
+the code and type of that, for clients that try again after them. For generateContent the gateway repeats the error after that event, as a
 line of its own, because Google's clients look for it there.
 
 ## Codes

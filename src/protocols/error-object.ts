@@ -1,5 +1,5 @@
 /** Encodes and decodes the error object of the two OpenAI-style protocols. ERR-01. */
-import { GatewayError } from "../base/errors.ts";
+import { errorCatalogue, GatewayError, type ErrorCode } from "../base/errors.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { WireError } from "./codec.ts";
@@ -11,12 +11,12 @@ export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
   };
 }
 
-/** Returns the error that ends a running stream. Codes that put the request at fault stay; all others become `upstream_error`. */
+/** Returns the error that ends a running stream. A code of the gateway stays; anything else becomes `upstream_error`. */
 export const streamError = ({ message, code }: Pick<WireError, "message" | "code">): GatewayError =>
-  new GatewayError(
-    code === "context_length_exceeded" || code === "upstream_rejected" ? code : "upstream_error",
-    message,
-  );
+  new GatewayError(isErrorCode(code) ? code : "upstream_error", message);
+
+const isErrorCode = (code: string | undefined): code is ErrorCode =>
+  code !== undefined && Object.hasOwn(errorCatalogue, code);
 
 /**
  * Returns the message of an error for a protocol without error codes. Its clients recognise a too long context by `words`, so these come

@@ -18,6 +18,14 @@ describe("@openrouter/sdk 1.3.19", () => {
   });
 });
 
+const broken = scripted({
+  reply: "word ".repeat(20),
+  chunk_chars: 5,
+  stream_error: 4,
+  // Without a type, two of the vendors say that they are overloaded.
+  error: { message: "Gone.", type: "api_error" },
+});
+
 describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
   const stream = {
     path: "/v1beta/MODEL:streamGenerateContent?alt=sse",
@@ -25,8 +33,7 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
   };
 
   it.each(models)("T16: get an error at the end of a broken stream of %s", async (model) => {
-    const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
-    const text = await (await send(stream, model, prompt)).text();
+    const text = await (await send(stream, model, broken)).text();
     // These SDKs check the text after the last frame, not a frame.
     const rest = text.slice(text.lastIndexOf("\n\n") + 2);
     expect(JSON.parse(rest)).toMatchObject({ error: { code: 502, status: "UNAVAILABLE" } });
@@ -38,8 +45,7 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
 
   it("T16: get the error as the last element of a stream in array form", async () => {
     const array = { ...stream, path: "/v1beta/MODEL:streamGenerateContent" };
-    const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
-    const pieces = (await (await send(array, models[0], prompt)).json()) as object[];
+    const pieces = (await (await send(array, models[0], broken)).json()) as object[];
     expect(pieces.at(-1)).toMatchObject({ error: { code: 502 } });
   });
 });
@@ -51,8 +57,7 @@ describe("@ai-sdk/openai 4.0.118 and @mistralai/mistralai 2.7.0", () => {
   };
 
   it.each(models)("T16: see the error at the end of a broken stream of %s", async (model) => {
-    const prompt = scripted({ reply: "word ".repeat(20), chunk_chars: 5, stream_error: 4 });
-    const text = await (await send(stream, model, prompt)).text();
+    const text = await (await send(stream, model, broken)).text();
     const parser = createSseParser();
     const frames = [...parser.push(Buffer.from(text)), ...parser.end()];
     const last = JSON.parse(frames.at(-1)!.data) as object;

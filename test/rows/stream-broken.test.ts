@@ -4,9 +4,19 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sse, type Answer } from "../support/recorder.ts";
-import { eachProtocol, generateContent, parsed, protocols, type Protocol } from "./protocols.ts";
+import {
+  chat,
+  eachProtocol,
+  generateContent,
+  messages,
+  parsed,
+  protocols,
+  responses,
+  type Protocol,
+} from "./protocols.ts";
 import {
   costAtFirstNano,
+  modelRow,
   protocolOf,
   readEvents,
   startWorld,
@@ -16,7 +26,13 @@ import {
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld({ timeouts: "{ idle_s: 0.5 }" });
+  const converted = [
+    modelRow("alone/to-messages", { ...messages, name: "chat" }),
+    ...[chat, responses, generateContent].map(({ name, endpoint }) =>
+      modelRow(`alone/to-${name}`, { name: "messages", endpoint }),
+    ),
+  ];
+  world = await startWorld({ timeouts: "{ idle_s: 0.5 }", models: converted.join("\n") });
 });
 afterAll(() => world.close());
 
@@ -65,10 +81,10 @@ const breaks: readonly (readonly [string, (protocol: Protocol) => Answer])[] = [
   ["the upstream falls silent", (protocol) => stream(framesBeforeEnd(protocol), () => undefined)],
 ];
 
-describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
+describe.each(eachProtocol)("a %s stream", (name, protocol) => {
   it.each(breaks)(
     "T16: %s: the stream ends with the protocol's own error, and nothing is charged",
-    async (_what, answer) => {
+    async (what, answer) => {
       world.answer(answer(protocol));
       const before = await world.charged();
       const response = await world.call(protocol, {
@@ -84,13 +100,63 @@ describe.each(eachProtocol)("a %s stream", (_name, protocol) => {
       // The upstream's own message is only for the operator.
       expect(JSON.stringify(events)).not.toContain("oops");
       const row = await world.row(response);
-      expect(row).toMatchObject({ status: "failed", http_status: 502, cost_nano: 0n });
+      expect(row).toMatchObject({ status: "failed", cost_nano: 0n });
+      const isOverload = what.startsWith("the upstream sends an error") && name !== "responses";
+      expect(row.http_status).toBe(isOverload ? 503 : 502);
       expect(row.attempts).toHaveLength(1);
       expect(row.attempts[0]!.outcome).not.toMatch(/^(ok|running)$/);
       const { ledger, workspaceId } = world.gateway;
       await expect.poll(async () => (await ledger.balance(workspaceId)).heldNano).toBe(0n);
     },
   );
+});
+
+/** How clients see in a stream's last event that the vendor is overloaded, or limits its rate. */
+const toldLoad = {
+  chat: { error: { type: "overloaded_error", code: "no_provider_available" } },
+  // OpenAI has no such code: agents take "server_is_overloaded" as final, and try again after "server_error".
+  responses: { response: { error: { code: "server_error" } } },
+  messages: { type: "error", error: { type: "overloaded_error" } },
+  generate_content: { error: { code: 503, status: "UNAVAILABLE" } },
+};
+const limited =
+  'event: error\ndata: {"type":"error","error":{"type":"rate_limit_error","message":"oops"}}\n\n';
+
+describe("a stream whose vendor reports its load in the middle", () => {
+  const lastOf = async (caller: Protocol, model: string, upstream: Protocol, frame: string) => {
+    world.answer(sse(framesBeforeEnd(upstream).join("") + frame));
+    const answer = await world.call(caller, { stream: true, model: `${model}:first` });
+    const last = (await readEvents(answer)).findLast(({ data }) => data !== "[DONE]")!;
+    expect(last.data).not.toMatch(/oops|melted/);
+    return JSON.parse(last.data) as { error?: { message?: string } };
+  };
+
+  it.each([chat, messages, generateContent])(
+    "T16: says so in the words that clients try again after ($name)",
+    async (protocol) => {
+      const last = await lastOf(protocol, protocol.model, protocol, protocol.errorFrame);
+      expect(last).toMatchObject(toldLoad[protocol.name]);
+      expect(last.error?.message).toContain("overloaded");
+    },
+  );
+
+  it.each([
+    [chat, messages],
+    [responses, messages],
+    [messages, chat],
+    [generateContent, messages],
+  ])("T16: says so after a conversion too ($0.name from $1.name)", async (caller, upstream) => {
+    const last = await lastOf(caller, `alone/to-${caller.name}`, upstream, upstream.errorFrame);
+    expect(last).toMatchObject(toldLoad[caller.name]);
+    expect(JSON.stringify(last)).toContain("it is overloaded now");
+  });
+
+  it("T16: a rate limit is one", async () => {
+    const last = await lastOf(messages, messages.model, messages, limited);
+    expect(last).toMatchObject({ error: { type: "rate_limit_error" } });
+    const converted = await lastOf(responses, "alone/to-responses", messages, limited);
+    expect(converted).toMatchObject({ response: { error: { code: "rate_limit_exceeded" } } });
+  });
 });
 
 describe("the array form of generateContent", () => {

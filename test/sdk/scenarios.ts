@@ -282,7 +282,14 @@ const failing: Readonly<Record<FailureName, (world: World, sdk: Sdk) => Promise<
     connect(world, sdk).ask({ text: scripted("Full", { status: 503, retry_after: 9 }) }),
   "broken stream": (world, sdk) =>
     connect(world, sdk).stream({
-      text: scripted("Break", { reply: poem, chunk_chars: 4, chunk_delay_ms: 1, stream_error: 5 }),
+      text: scripted("Break", {
+        reply: poem,
+        chunk_chars: 4,
+        chunk_delay_ms: 1,
+        stream_error: 5,
+        // Without a type, two of the vendors say that they are overloaded.
+        error: { message: "Gone.", type: "api_error" },
+      }),
     }),
 };
 
