@@ -248,7 +248,11 @@ it("T88: no silence of a stream is longer than the interval of keep-alives, when
     headersSent: true,
     write: (text: string) => sent.push([Date.now() - start, text]),
   });
-  const reply = createTextReply(raw as never, { headers: {}, jsonArray: false });
+  const reply = createTextReply(raw as never, {
+    headers: {},
+    jsonArray: false,
+    protocol: "messages",
+  });
   const work = Promise.withResolvers<void>();
   const over = keptOpen({ reply, services: { keepAliveMs: 15_000 } }, () => work.promise);
   await vi.advanceTimersByTimeAsync(14_999);

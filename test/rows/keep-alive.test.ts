@@ -39,14 +39,21 @@ function afterSilence(answer: Answer): Answer {
   };
 }
 
-/** At least two keep-alives and the start of an event: comments, or in generateContent, whose clients fail at them, white space within the event. */
-const keptAlive = ({ name }: Protocol): string =>
-  name === "generate_content" ? "data: {2,}\\{" : "(: keep-alive\n\n){2,}(event|data): ";
+/**
+ * At least two keep-alives and the start of an event. OpenAI's SDK for Go fails at a comment with a blank line after it, and Google's SDKs
+ * at any: there they are white space within the event.
+ */
+const keptAlive = ({ name }: Protocol): string => {
+  if (name === "generate_content") return "data: {2,}\\{";
+  return name === "messages"
+    ? "(: keep-alive\n\n){2,}event: "
+    : "(: keep-alive\n){2,}(event|data): ";
+};
 
 /** Reads an answer to its end. Ends the upstream's silence after two keep-alives. */
 async function readToEnd(
   answer: Response,
-  twice = /(: keep-alive\n\n){2}|data: {2}/,
+  twice = /(: keep-alive\n{1,2}){2}|data: {2}/,
 ): Promise<string> {
   let text = "";
   for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) {
@@ -74,7 +81,6 @@ describe("a call whose upstream is silent", () => {
       expect(answer.status).toBe(200);
       expect(answer.headers.get("x-gw-dropped-params")).toBe("service_tier");
       const text = await readToEnd(answer);
-      // A comment is a separate frame, because some SDKs skip a whole frame that has a comment.
       expect(text).toMatch(new RegExp(`^${keptAlive(protocol)}`));
       expect(text.lastIndexOf(": keep-alive")).toBeLessThan(text.indexOf("data: "));
       const events = await readEvents(new Response(text));
@@ -109,7 +115,7 @@ describe("a call whose upstream is silent", () => {
         upstream.end(protocol.frames.slice(1).join(""));
       });
       const answer = await world.call(protocol, { stream: true });
-      const text = await readToEnd(answer, /\}\n\n((: keep-alive\n\n){2}|data: {2})/);
+      const text = await readToEnd(answer, /\}\n\n((: keep-alive\n{1,2}){2}|data: {2})/);
       expect(text).toMatch(new RegExp(`\\}\n\n${keptAlive(protocol)}`));
       const events = await readEvents(new Response(text));
       expect(protocol.textOfFrames(events)).toBe(answerText);

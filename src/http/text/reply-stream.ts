@@ -4,6 +4,7 @@
  */
 import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
 import { keepAliveTicks, type Reply } from "../../calls/index.ts";
+import type { ProtocolName } from "../../protocols/index.ts";
 import { joinedMax, type ResponseSink } from "../exchange.ts";
 
 /** How frames are written: their content type, and the text of each. */
@@ -20,6 +21,12 @@ const sseFraming: Framing = {
   keepAlive: () => sseKeepAlive,
   end: () => "",
 };
+
+/**
+ * Events for OpenAI's SDKs. Older ones for Go take each blank line for the end of an event, and fail at one without data (openai-go#556). So
+ * comments are lines before the next event.
+ */
+const openAiFraming: Framing = { ...sseFraming, keepAlive: () => sseKeepAlive.trimEnd() + "\n" };
 
 const dataStart = "data: ";
 
@@ -65,8 +72,14 @@ interface ReplyOptions {
   /** Headers of every answer, such as the request id. */
   readonly headers: Readonly<Record<string, string>>;
   readonly jsonArray: boolean;
-  /** True for the events of generateContent. */
-  readonly isGoogle?: boolean;
+  /** The caller's protocol; OpenAI's if absent. */
+  readonly protocol?: ProtocolName;
+}
+
+/** Events for the SDKs of a protocol. */
+function eventFraming(protocol: ProtocolName | undefined): Framing {
+  if (protocol === "generate_content") return earlyEventFraming();
+  return protocol === "messages" ? sseFraming : openAiFraming;
 }
 
 /** Creates the reply of one request. `raw` is the response, with nothing sent yet. */
@@ -86,11 +99,10 @@ class HttpTextReply implements Reply {
   ended = false;
   gone = false;
 
-  constructor(raw: ResponseSink, { headers, jsonArray, isGoogle }: ReplyOptions) {
+  constructor(raw: ResponseSink, { headers, jsonArray, protocol }: ReplyOptions) {
     this.#raw = raw;
     this.#headers = headers;
-    const events = isGoogle === true ? earlyEventFraming() : sseFraming;
-    this.#framing = jsonArray ? arrayFraming() : events;
+    this.#framing = jsonArray ? arrayFraming() : eventFraming(protocol);
     // If the client left while its key was checked, `close` has fired already.
     this.gone = raw.destroyed;
     raw.on("close", () => {

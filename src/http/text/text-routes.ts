@@ -128,8 +128,8 @@ interface Address {
 function call(services: HttpServices, parsed: ParsedRequest, address: Address): Promise<void> {
   const { raw: _raw, match: _match, response, record, ...about } = parsed;
   const { model, stream, jsonArray } = address;
+  const protocol = parsed.protocol === "embeddings" ? undefined : parsed.protocol;
   const headers = requestIdHeaders(parsed.protocol, parsed.id);
-  const isGoogle = parsed.protocol === "generate_content";
   return runTextCall(
     services.text,
     {
@@ -143,7 +143,7 @@ function call(services: HttpServices, parsed: ParsedRequest, address: Address): 
       span: record?.span,
       tags: tagsOf(parsed.protocol, parsed.body.value, tagHeaders(parsed)),
     },
-    createTextReply(response, { headers, jsonArray, isGoogle }),
+    createTextReply(response, { headers, jsonArray, protocol }),
   );
 }
 
