@@ -10,24 +10,21 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
+import { ChunkCompleter, type ChunkFields } from "./complete-chunk.ts";
 import { errorChunk } from "./errors.ts";
 import { outputTexts } from "./output.ts";
 import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { createRewrite, type Rewrite } from "./rewrite.ts";
 import { normaliseUsage, writeUsage } from "./usage.ts";
 
-/** The fields that are the same on every chunk. */
-interface ChunkFields {
-  readonly id: unknown;
-  readonly object: string;
-  readonly created: unknown;
-  readonly model: string;
-}
+/** The id of the gateway's own frames until the vendor names one. */
+const noId = "chatcmpl-";
 
 export class ChatTap extends DirectTap {
   readonly #reader = new ChatReader();
   readonly #model: string;
   readonly #rewrite: Rewrite;
+  readonly #completer = new ChunkCompleter();
   /** True if the caller asked for usage: it gets one usage frame at the end. Otherwise no frame has a `usage` key. */
   readonly #wantsUsage: boolean;
   /** Number of choices requested: the answer is complete when as many have finished. */
@@ -46,7 +43,7 @@ export class ChatTap extends DirectTap {
     this.#wantsUsage = isObject(options) && options["include_usage"] === true;
     this.#rewrite = createRewrite(model, this.#wantsUsage);
     this.#answers = Math.max(1, tokenCount(request.n, 1));
-    this.#fields = { id: "chatcmpl-", object: "chat.completion.chunk", created: 0, model };
+    this.#fields = { id: noId, object: "chat.completion.chunk", created: 0, model };
   }
 
   get usage(): Usage | undefined {
@@ -76,7 +73,9 @@ export class ChatTap extends DirectTap {
     if (id !== this.#fields.id && typeof id === "string" && id !== "") {
       this.#fields = { ...this.#fields, id, created: chunk["created"] ?? 0 };
     }
-    const frame = { data: this.#rewrite(data, chunk) };
+    const known = this.#fields.id === noId ? undefined : this.#fields;
+    const completed = this.#completer.complete(chunk, known);
+    const frame = { data: this.#rewrite(completed ? "" : data, completed ?? chunk) };
     if (!this.ended) return [frame];
     this.held.push(frame);
     return none;
@@ -94,7 +93,7 @@ export class ChatTap extends DirectTap {
     const frames = [...this.held, ...this.#missingEnds()];
     const usage = this.#wantsUsage ? this.#usageToTell(billed) : undefined;
     if (usage !== undefined) {
-      const chunk = this.#usageChunk ?? { ...this.#fields, choices: [] };
+      const chunk = { ...this.#fields, ...this.#usageChunk, choices: [] };
       frames.push({ data: JSON.stringify({ ...chunk, model: this.#model, usage }) });
     }
     frames.push(endMarker);

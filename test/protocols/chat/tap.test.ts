@@ -258,6 +258,8 @@ describe("the tap of a chat stream", () => {
       fastCheck.property(value, delta, fastCheck.boolean(), (extra, content, spaced) => {
         const frame = {
           id: "i",
+          object: "chat.completion.chunk",
+          created: 1,
           extra,
           model: "up",
           choices: [{ index: 0, delta: content, usage: null }],

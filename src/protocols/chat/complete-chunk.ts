@@ -1,0 +1,112 @@
+/**
+ * Adds to the chunks of a direct stream the members that clients require and some vendors leave out: Google's compatible endpoint has no
+ * `index` in tool calls, and OpenAI's and the AI SDK's readers fail at that. TXT-10.
+ */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import { callId } from "../call-id.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+
+/** The fields that are the same on every chunk. */
+export interface ChunkFields {
+  readonly id: unknown;
+  readonly object: string;
+  readonly created: unknown;
+  readonly model: string;
+}
+
+/** Completes the chunks of one stream. */
+export class ChunkCompleter {
+  /** By choice. */
+  readonly #calls = new Map<unknown, Calls>();
+
+  /**
+   * Returns the completed chunk; undefined if it lacks nothing. The chunk itself is not changed. `fields` are those of earlier chunks; if
+   * these had no id, none is invented: clients that store messages by id would take two answers for one.
+   */
+  complete(chunk: WireObject, fields: ChunkFields | undefined): JsonObject | undefined {
+    if (isComplete(chunk) && (fields === undefined || hasFields(chunk))) {
+      for (const choice of chunk["choices"] as WireObject[]) this.#note(choice);
+      return undefined;
+    }
+    const told = exactTwinOf(chunk as JsonObject);
+    const answerId = nonEmpty(told["id"] ?? fields?.id) ?? "";
+    const choices = (objects(told["choices"]) as JsonObject[]).map((choice, at) =>
+      this.#choice(choice, at, answerId),
+    );
+    return { ...(fields as JsonObject | undefined), ...told, choices };
+  }
+
+  /** Notes the calls of a choice that lacks nothing: later pieces may. */
+  #note({ index, delta }: WireObject): void {
+    const { tool_calls: calls } = delta as WireObject;
+    if (Array.isArray(calls))
+      for (const call of objects(calls)) this.#call(call as JsonObject, index);
+  }
+
+  #choice(choice: JsonObject, at: number, answerId: string): JsonObject {
+    const told = exactTwinOf(choice);
+    const index = placeOf(told["index"]) ?? at;
+    const delta = exactTwinOf(objectOf(told["delta"]) as JsonObject);
+    const calls = delta["tool_calls"];
+    if (!Array.isArray(calls)) return { ...told, index, delta };
+    const completed = (objects(calls) as JsonObject[]).map((call) =>
+      this.#call(exactTwinOf(call), index, answerId),
+    );
+    return { ...told, index, delta: { ...delta, tool_calls: completed } };
+  }
+
+  /** The first piece of a call needs its id and type too. */
+  #call(call: JsonObject, choice: unknown, answerId = ""): JsonObject {
+    const calls: Calls = this.#calls.get(choice) ?? { count: 0, byId: new Map() };
+    this.#calls.set(choice, calls);
+    const isCustom = isObject(call["custom"]);
+    const id = nonEmpty(call["id"]);
+    const name = nonEmpty(objectOf(call[isCustom ? "custom" : "function"])["name"]);
+    const index = placeOf(call["index"]) ?? continuedBy(calls, id, name) ?? calls.count;
+    if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
+    if (index < calls.count) return { ...call, index };
+    calls.count = index + 1;
+    const type = nonEmpty(call["type"]) ?? (isCustom ? "custom" : "function");
+    return { ...call, index, id: id ?? callId(answerId, index), type };
+  }
+}
+
+/** Calls begun: their number, and the places of those with an id. */
+interface Calls {
+  count: number;
+  readonly byId: Map<string, number>;
+}
+
+/** The place of the call that a piece without a number continues; undefined if it begins one. */
+function continuedBy(
+  { count, byId }: Calls,
+  id: string | undefined,
+  name: string | undefined,
+): number | undefined {
+  if (id !== undefined) return byId.get(id);
+  return name === undefined ? Math.max(0, count - 1) : undefined;
+}
+
+/** A number of a choice or call; undefined if there is none. */
+function placeOf(value: unknown): number | undefined {
+  const place = numberOf(value);
+  return typeof place === "number" && Number.isSafeInteger(place) && place >= 0 ? place : undefined;
+}
+
+const hasFields = ({ id, object, created }: WireObject): boolean =>
+  id !== undefined && object !== undefined && created !== undefined;
+
+const isComplete = ({ choices }: WireObject): boolean =>
+  Array.isArray(choices) && choices.every(isWholeChoice);
+
+const isWholeChoice = (choice: unknown): boolean => {
+  if (!isObject(choice) || typeof choice["index"] !== "number") return false;
+  const { delta } = choice;
+  if (!isObject(delta)) return false;
+  const { tool_calls: calls } = delta;
+  return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);
+};
+
+const hasPlace = (call: unknown): boolean => isObject(call) && typeof call["index"] === "number";

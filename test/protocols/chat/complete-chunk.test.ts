@@ -1,0 +1,89 @@
+/** Chunks of a direct chat stream that lack what clients require. TXT-10; T4, T5. */
+import { expect, it } from "vitest";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { dataOf, framesOf, sse, tapped } from "./support.ts";
+
+const base = { id: "up1", object: "chat.completion.chunk", created: 17, model: "up" };
+const call = (rest: JsonObject): JsonObject => ({
+  ...base,
+  choices: [{ index: 0, delta: { tool_calls: [rest] } }],
+});
+const end = { ...base, choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] };
+
+/** The frames that the caller of a direct stream gets. */
+function passed(...chunks: JsonObject[]): JsonObject[] {
+  const { tap, passed: sent } = tapped(chatCodec.direct, framesOf(sse(...chunks, "[DONE]")));
+  return dataOf([...sent, ...tap.release()]).filter((one): one is JsonObject => one !== "[DONE]");
+}
+const callsIn = (chunks: readonly JsonObject[]): unknown[] =>
+  chunks.flatMap(
+    ({ choices }) => (choices as [{ delta: JsonObject }])[0].delta["tool_calls"] ?? [],
+  );
+
+it("TXT-10 T4: calls without a number get one, and their first piece an id and a type", () => {
+  const calls = callsIn(
+    passed(
+      call({ id: "a", type: "function", function: { name: "x", arguments: '{"p":' } }),
+      call({ function: { arguments: "1}" } }),
+      call({ id: "b", function: { name: "y", arguments: "{}" } }),
+      call({ id: "a", function: { arguments: "" } }),
+      call({ type: "", id: "", function: { name: "z", arguments: "{}" } }),
+      end,
+    ),
+  );
+  expect(calls).toEqual([
+    { index: 0, id: "a", type: "function", function: { name: "x", arguments: '{"p":' } },
+    { index: 0, function: { arguments: "1}" } },
+    { index: 1, id: "b", type: "function", function: { name: "y", arguments: "{}" } },
+    { index: 0, id: "a", function: { arguments: "" } },
+    {
+      index: 2,
+      id: expect.stringMatching(/./) as string,
+      type: "function",
+      function: { name: "z", arguments: "{}" },
+    },
+  ]);
+});
+
+it("TXT-10 T4: a piece without a number goes on with the call before it, which had one", () => {
+  const first = { index: 0, id: "a", type: "function", function: { name: "x", arguments: "" } };
+  const second = { ...first, index: 1, id: "b" };
+  const piece = { function: { arguments: "{}" } };
+  expect(callsIn(passed(call(first), call(second), call(piece), end))).toEqual([
+    first,
+    second,
+    { ...piece, index: 1 },
+  ]);
+});
+
+it("TXT-10: chunks without choices, number or delta get them, with exact numbers kept, and fields of earlier chunks", () => {
+  const data = [
+    '{"hook":"passed"}',
+    '{"choices":[{"delta":{"content":"Hi"}}],"trace":12345678901234567890}',
+    JSON.stringify({ ...base, choices: [{ index: 0, filters: {} }] }),
+    '{"choices":[],"cost":"0"}',
+  ];
+  const { passed: sent } = tapped(
+    chatCodec.direct,
+    data.map((one) => ({ data: one })),
+  );
+  const model = "acme/talk";
+  expect(dataOf(sent)).toEqual([
+    { hook: "passed", choices: [], model },
+    expect.objectContaining({ choices: [{ index: 0, delta: { content: "Hi" } }], model }),
+    { ...base, choices: [{ index: 0, filters: {}, delta: {} }], model },
+    { ...base, choices: [], cost: "0", model },
+  ]);
+  expect(sent[1]!.data).toContain('"trace":12345678901234567890');
+});
+
+it("TXT-10: the frame of the usage has choices, even if the vendor's has none", () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+  const text = { ...base, choices: [{ index: 0, delta: { content: "Hi" } }] };
+  const stop = { ...base, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const { tap } = tapped(chatCodec.direct, framesOf(sse(text, stop, { usage }, "[DONE]")), {
+    stream_options: { include_usage: true },
+  });
+  expect(dataOf(tap.release()).at(-2)).toEqual({ ...base, model: "acme/talk", choices: [], usage });
+});
