@@ -18,6 +18,8 @@ export interface ChunkFields {
 
 /** Completes the chunks of one stream. */
 export class ChunkCompleter {
+  /** The choices that have begun. */
+  readonly #begun = new Set<unknown>();
   /** By choice. */
   readonly #calls = new Map<unknown, Calls>();
 
@@ -26,7 +28,7 @@ export class ChunkCompleter {
    * these had no id, none is invented: clients that store messages by id would take two answers for one.
    */
   complete(chunk: WireObject, fields: ChunkFields | undefined): JsonObject | undefined {
-    if (isComplete(chunk) && (fields === undefined || hasFields(chunk))) {
+    if (this.#isComplete(chunk) && (fields === undefined || hasFields(chunk))) {
       for (const choice of chunk["choices"] as WireObject[]) this.#note(choice);
       return undefined;
     }
@@ -38,8 +40,21 @@ export class ChunkCompleter {
     return { ...(fields as JsonObject | undefined), ...told, choices };
   }
 
+  /** The first delta of a choice needs the role: OpenAI's SDK for JavaScript fails without one. */
+  #isComplete({ choices }: WireObject): boolean {
+    return (
+      Array.isArray(choices) &&
+      choices.every(
+        (choice) =>
+          isWholeChoice(choice) &&
+          (this.#begun.has(choice["index"]) || choice["delta"]["role"] !== undefined),
+      )
+    );
+  }
+
   /** Notes the calls of a choice that lacks nothing: later pieces may. */
   #note({ index, delta }: WireObject): void {
+    this.#begun.add(index);
     const { tool_calls: calls } = delta as WireObject;
     if (Array.isArray(calls))
       for (const call of objects(calls)) this.#call(call as JsonObject, index);
@@ -48,7 +63,9 @@ export class ChunkCompleter {
   #choice(choice: JsonObject, at: number, answerId: string): JsonObject {
     const told = exactTwinOf(choice);
     const index = placeOf(told["index"]) ?? at;
-    const delta = exactTwinOf(objectOf(told["delta"]) as JsonObject);
+    const said = exactTwinOf(objectOf(told["delta"]) as JsonObject);
+    const delta = this.#begun.has(index) ? said : { role: "assistant", ...said };
+    this.#begun.add(index);
     const calls = delta["tool_calls"];
     if (!Array.isArray(calls)) return { ...told, index, delta };
     const completed = (objects(calls) as JsonObject[]).map((call) =>
@@ -98,10 +115,9 @@ function placeOf(value: unknown): number | undefined {
 const hasFields = ({ id, object, created }: WireObject): boolean =>
   id !== undefined && object !== undefined && created !== undefined;
 
-const isComplete = ({ choices }: WireObject): boolean =>
-  Array.isArray(choices) && choices.every(isWholeChoice);
+type WholeChoice = WireObject & { readonly delta: WireObject };
 
-const isWholeChoice = (choice: unknown): boolean => {
+const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   if (!isObject(choice) || typeof choice["index"] !== "number") return false;
   const { delta } = choice;
   if (!isObject(delta)) return false;

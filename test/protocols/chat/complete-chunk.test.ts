@@ -71,11 +71,21 @@ it("TXT-10: chunks without choices, number or delta get them, with exact numbers
   const model = "acme/talk";
   expect(dataOf(sent)).toEqual([
     { hook: "passed", choices: [], model },
-    expect.objectContaining({ choices: [{ index: 0, delta: { content: "Hi" } }], model }),
+    expect.objectContaining({
+      choices: [{ index: 0, delta: { role: "assistant", content: "Hi" } }],
+      model,
+    }),
     { ...base, choices: [{ index: 0, filters: {}, delta: {} }], model },
     { ...base, choices: [], cost: "0", model },
   ]);
   expect(sent[1]!.data).toContain('"trace":12345678901234567890');
+});
+
+it("TXT-10: the first delta of each choice has a role", () => {
+  const text = (index: number) => ({ ...base, choices: [{ index, delta: { content: "Hi" } }] });
+  const sent = passed(text(0), text(1), text(0), end);
+  const roles = sent.map(({ choices }) => (choices as [{ delta: JsonObject }])[0].delta["role"]);
+  expect(roles.slice(0, 3)).toEqual(["assistant", "assistant", undefined]);
 });
 
 it("TXT-10: the frame of the usage has choices, even if the vendor's has none", () => {

@@ -231,7 +231,11 @@ describe("the tap of a chat stream", () => {
   it("sets the model wherever a vendor writes it: after the choices, not at all, or next to a nested member of that name", () => {
     const { model, ...nameless } = base;
     const choices: JsonObject[] = [
-      { index: 0, delta: { content: '"model":"up-large-2026",{' }, finish_reason: null },
+      {
+        index: 0,
+        delta: { role: "assistant", content: '"model":"up-large-2026",{' },
+        finish_reason: null,
+      },
     ];
     const frames: JsonObject[] = [
       { choices, ...nameless, model },
@@ -262,7 +266,7 @@ describe("the tap of a chat stream", () => {
           created: 1,
           extra,
           model: "up",
-          choices: [{ index: 0, delta: content, usage: null }],
+          choices: [{ index: 0, delta: { role: "assistant", ...content }, usage: null }],
           usage: null,
         };
         const data = JSON.stringify(frame, null, spaced ? 1 : 0).replaceAll("\n", " ");
