@@ -13,8 +13,11 @@ export interface Metered {
   readonly source: UsageSource;
 }
 
-/** An output text, or its beginning and its full length. */
-type Output = string | Pick<StreamSeen, "text" | "characters">;
+/** An output text; or its beginning, its full length, and the number of pictures beside it. */
+type Output = string | (Pick<StreamSeen, "text" | "characters"> & { readonly pictures?: number });
+
+/** Tokens of one picture, as Google counts it. Other vendors count more or less; without a count it would be free (T56). */
+const tokensPerPicture = 1_290;
 
 /**
  * Runs of letters, signs, spaces, or line ends and slashes that the tokenizer does not split. Its time grows with the square of their
@@ -90,8 +93,17 @@ export async function meterBackground(
 }
 
 async function estimate(inputTokens: number, output: Output): Promise<Metered> {
-  const outputTokens = await tokensIn(output);
-  return { usage: { ...noUsage, inputTokens, outputTokens }, source: "estimated" };
+  const usage = await withOutput({ ...noUsage, inputTokens }, output);
+  return { usage, source: "estimated" };
+}
+
+/** Returns the usage with at least the tokens of the output that arrived. */
+async function withOutput(usage: Usage, output: Output): Promise<Usage> {
+  const pictures = typeof output === "string" ? 0 : (output.pictures ?? 0);
+  const ofPictures = pictures * tokensPerPicture;
+  const outputTokens = Math.max(usage.outputTokens, (await tokensIn(output)) + ofPictures);
+  const imageOutputTokens = Math.max(usage.imageOutputTokens ?? 0, ofPictures);
+  return { ...usage, outputTokens, ...(imageOutputTokens > 0 && { imageOutputTokens }) };
 }
 
 /**
@@ -103,7 +115,7 @@ export const reportsInput = (reported: Usage | undefined): boolean =>
 
 /**
  * The usage of an answer that its caller left before the end. It is the usage reported so far, and at least the tokens of the
- * arrived text.
+ * arrived output.
  */
 export async function meterPartial(
   reported: Usage | undefined,
@@ -111,11 +123,8 @@ export async function meterPartial(
   output: Output,
 ): Promise<Metered> {
   const input = reportsInput(reported) ? undefined : { inputTokens: inputEstimate };
-  const usage = { ...noUsage, ...reported, ...input };
-  return {
-    usage: { ...usage, outputTokens: Math.max(usage.outputTokens, await tokensIn(output)) },
-    source: "estimated",
-  };
+  const usage = await withOutput({ ...noUsage, ...reported, ...input }, output);
+  return { usage, source: "estimated" };
 }
 
 /** Matches members with output text in the answers of the four protocols, up to where the JSON was cut. */

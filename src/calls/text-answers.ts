@@ -55,7 +55,7 @@ export async function answerWhole(
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
   const metered = route.isInProgress(answer)
     ? await meterBackground(context.inputEstimate, candidate.reservedOutputTokens)
-    : await meterWhole(route.usage(answer), context.inputEstimate, () => route.text(answer));
+    : await meterWhole(route.usage(answer), context.inputEstimate, () => outputOf(route, answer));
   // Before the charge: an answer that cannot be converted is neither sent nor billed.
   if (call.stream) {
     const frames = route.framesOf(answer, metered.usage);
@@ -69,6 +69,11 @@ export async function answerWhole(
     recordAnswerText(context, () => ({ text: route.text(answer), body: converted }));
     reply.whole(converted, {});
   });
+}
+
+function outputOf(route: Route, answer: JsonObject) {
+  const text = route.text(answer);
+  return { text, characters: text.length, pictures: route.pictures(answer) };
 }
 
 const modelMax = 200;

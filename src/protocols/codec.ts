@@ -111,7 +111,7 @@ export interface UpstreamCodec {
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;
   /** Decodes an upstream's error body in any vendor's spelling; never throws. */
   decodeError(status: number, body: unknown): WireError;
-  readonly direct: Pick<DirectCodec, "failure" | "usage" | "text">;
+  readonly direct: Pick<DirectCodec, "failure" | "usage" | "text" | "pictures">;
 }
 
 /** One text protocol that callers speak. */
@@ -175,6 +175,8 @@ export interface DirectCodec {
   misreportsUsage(answer: JsonObject): boolean;
   /** Returns the text of a whole answer, for an estimate if usage is missing. */
   text(answer: JsonObject): string;
+  /** Returns how many pictures the model made in a whole answer, for the same estimate. Absent: none. */
+  pictures?(answer: JsonObject): number;
   /** Returns the answer with the canonical model id. May change `answer`. */
   answer(answer: JsonObject, model: string): JsonObject;
   /** Returns an answer that reports no usage, or a false one, with the billed usage. */
@@ -232,6 +234,8 @@ export interface StreamSeen {
   readonly text: string;
   /** Length of the whole output text, up to the counted limit. */
   readonly characters: number;
+  /** How many pictures the model has made so far. */
+  readonly pictures: number;
   /** True if `text` is only a part of the output. */
   readonly isTextCut: boolean;
   /** True once the upstream has completed the answer: by a finish reason or the protocol's terminal event. */

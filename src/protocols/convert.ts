@@ -116,6 +116,10 @@ class ConvertedRoute implements Route {
     return this.#upstream.direct.text(answer);
   }
 
+  pictures(answer: JsonObject): number {
+    return this.#upstream.direct.pictures?.(answer) ?? 0;
+  }
+
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
     const response = this.#decode(answer);
     const told = { ...response, usage: response.usage ?? usage };

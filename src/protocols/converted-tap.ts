@@ -27,6 +27,7 @@ export const errorFromFinish = ({ raw = "no reason", explanation = raw }: Finish
  */
 export class ConvertedTap implements StreamTap, StreamSeen {
   error: WireError | undefined = undefined;
+  pictures = 0;
   readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
   readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
   readonly #log = new TextLog();
@@ -112,6 +113,7 @@ export class ConvertedTap implements StreamTap, StreamSeen {
       else {
         if ("text" in event) this.#log.add(event.text);
         else if ("arguments" in event) this.#log.add(event.arguments);
+        else if (event.type === "media" && event.part.media === "image") this.pictures += 1;
         for (const frame of this.#encoder.push(event)) frames.push(frame);
       }
     }

@@ -80,6 +80,7 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     usage: (answer) => usageOf(answer["usage"]),
     // The answer has no text: without usage, it is billed by its input.
     text: () => "",
+    pictures: () => 0,
     answer(answer, droppedParams, { inputTokens }) {
       answer["model"] = model;
       const { usage } = answer;

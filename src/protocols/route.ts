@@ -68,9 +68,10 @@ export interface Route {
   failure(answer: JsonObject): WireError | undefined;
   /** True if the vendor is still working on this answer: it reports no content and no usage yet. */
   isInProgress(answer: JsonObject): boolean;
-  /** Returns the usage and the text of an upstream's whole answer. */
+  /** Returns the usage, the text and the number of pictures of an upstream's whole answer. */
   usage(answer: JsonObject): Usage | undefined;
   text(answer: JsonObject): string;
+  pictures(answer: JsonObject): number;
   /** Converts the upstream's whole answer for the caller. `usage` is the billed usage, for answers that report none. */
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject;
   /** Creates the tap for a stream. */
@@ -127,6 +128,10 @@ export class DirectRoute implements Route {
 
   text(answer: JsonObject): string {
     return this.#facts.caller.direct.text(answer);
+  }
+
+  pictures(answer: JsonObject): number {
+    return this.#facts.caller.direct.pictures?.(answer) ?? 0;
   }
 
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {

@@ -15,6 +15,7 @@ export const none: readonly SseEvent[] = [];
 export abstract class DirectTap implements StreamTap, StreamSeen {
   ended = false;
   error: WireError | undefined = undefined;
+  pictures = 0;
   abstract readonly usage: Usage | undefined;
   /** The output text so far. */
   protected readonly log = new TextLog();

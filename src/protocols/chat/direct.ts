@@ -5,7 +5,7 @@ import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
-import { answerText, readFacts } from "./facts.ts";
+import { answerPictures, answerText, readFacts } from "./facts.ts";
 import { fitHistory } from "./fit-history.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { removeRefused } from "./refused-members.ts";
@@ -65,6 +65,7 @@ export const chatDirect: DirectCodec = {
   usage: (answer) => readUsage(answer["usage"]),
   misreportsUsage: (answer) => misreports(answer["usage"]),
   text: answerText,
+  pictures: answerPictures,
   answer: directAnswer,
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),
   framesOf,

@@ -5,7 +5,7 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
 import { isSearchTool, searchesToReserve, searchTool } from "../web-searches.ts";
-import { outputTexts, readOutput } from "./output.ts";
+import { outputTexts, readOutput, type Output } from "./output.ts";
 
 /** Reads the facts of a validated request. */
 export function readFacts(body: WireObject): CallFacts {
@@ -58,11 +58,16 @@ function addPart(part: unknown, size: Size): void {
   } else size.characters += jsonCharacters(part);
 }
 
-/** Returns the output text of a whole answer, all choices. */
-export function answerText(answer: WireObject): string {
-  return objects(answer["choices"])
+const outputsOf = (answer: WireObject): Output[] =>
+  objects(answer["choices"])
     .map((choice) => choice["message"])
     .filter(isObject)
-    .flatMap((message) => outputTexts(readOutput(message)))
-    .join("");
-}
+    .map(readOutput);
+
+/** Returns the output text of a whole answer, all choices. */
+export const answerText = (answer: WireObject): string =>
+  outputsOf(answer).flatMap(outputTexts).join("");
+
+/** Returns how many pictures a whole answer has, all choices. */
+export const answerPictures = (answer: WireObject): number =>
+  outputsOf(answer).reduce((sum, { images }) => sum + images.length, 0);

@@ -83,6 +83,7 @@ export class ChatTap extends DirectTap {
 
   #takeChoice({ index, output, reason }: ChatChoice): void {
     for (const text of outputTexts(output)) this.log.add(text);
+    this.pictures += output.images.length;
     this.#begun.set(index, output.calls.length > 0 || this.#begun.get(index) === true);
     if (reason === undefined) return;
     this.#finished.add(index);

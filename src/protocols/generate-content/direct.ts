@@ -16,7 +16,7 @@ import { isOlderGeneration, skipSignature } from "./limits.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
-import { answerText } from "./read-stream.ts";
+import { answerPictures, answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
 import { dropDuplicateSpellings } from "./duplicate-spellings.ts";
@@ -123,6 +123,7 @@ export const direct: DirectCodec = {
     ),
   misreportsUsage: (wire) => misreports(wire["usageMetadata"]),
   text: answerText,
+  pictures: answerPictures,
   answer: (wire, model) => Object.assign(wire, { modelVersion: model }),
   withUsage: (wire, usage) => ({ ...wire, usageMetadata: encodeUsage(usage) }),
   framesOf,

@@ -10,6 +10,7 @@ import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { groundingQueries, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
+import { decodeMedia, isDraft } from "./parts.ts";
 import { blockOf } from "./response.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -103,9 +104,16 @@ export function partText(part: WireObject): string {
   return `${nonEmpty(name) ?? ""}${input === undefined ? "" : JSON.stringify(input)}`;
 }
 
+/** True for a picture of the answer itself. */
+export const isPicture = (part: WireObject): boolean =>
+  typeof part["text"] !== "string" && decodeMedia(part)?.part.media === "image" && !isDraft(part);
+
+const partsOf = (answer: WireObject): WireObject[] =>
+  objects(answer["candidates"]).flatMap((candidate) => readCandidate(candidate).parts);
+
 /** Returns the output text of a whole answer. */
-export const answerText = (answer: WireObject): string =>
-  objects(answer["candidates"])
-    .flatMap((candidate) => readCandidate(candidate).parts)
-    .map(partText)
-    .join("");
+export const answerText = (answer: WireObject): string => partsOf(answer).map(partText).join("");
+
+/** Returns how many pictures a whole answer has. */
+export const answerPictures = (answer: WireObject): number =>
+  partsOf(answer).filter(isPicture).length;

@@ -10,7 +10,7 @@ import type { Usage } from "../../base/usage.ts";
 import { parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { errorFrame } from "./errors.ts";
-import { GenerateReader, partText } from "./read-stream.ts";
+import { GenerateReader, isPicture, partText } from "./read-stream.ts";
 import { decodeUsage, encodeUsage, misreports } from "./usage.ts";
 
 export class GenerateTap extends DirectTap {
@@ -40,6 +40,7 @@ export class GenerateTap extends DirectTap {
         const text = partText(part);
         hasText ||= text !== "";
         this.log.add(text);
+        if (isPicture(part)) this.pictures += 1;
       }
     }
     this.ended = this.#reader.ended;
