@@ -93,9 +93,10 @@ class ImageFailover extends Failover<
   protected failureOf(thrown: unknown, { record, stopped }: ImageContext): AttemptFailure {
     const failed = thrown instanceof AskFailure ? failedAsk(thrown) : failureOf(thrown);
     if (stopped.aborted) {
-      const { outcome, message } = failed.failure;
+      const { outcome, message, error: own } = failed.failure;
       const charged = record.costNano > 0n ? arrivedIsCharged : nothingIsCharged;
-      return new AttemptFailure({ error: stopping(charged), outcome, message }, thrown);
+      const error = stopping(charged, own.shouldRetry);
+      return new AttemptFailure({ error, outcome, message }, thrown);
     }
     return record.firstTokenMs === null
       ? failed

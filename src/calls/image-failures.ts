@@ -3,7 +3,7 @@
  * began nothing: an unknown outcome may cost money and is not retried (T81). docs/routing.md.
  */
 import { AttemptFailure, callersFault } from "../attempts/index.ts";
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import { GatewayError, toGatewayError, type ErrorCode } from "../base/errors.ts";
 import { errorCodec, type JsonObject } from "../protocols/index.ts";
 import {
   outcomeOfFailure,
@@ -106,3 +106,10 @@ export const unusable = (reason: string): AttemptFailure =>
     outcome: "bad_answer",
     message: reason,
   });
+
+/** The error for a picture that was made and could not be stored or charged: its vendor bills it, so SDKs must not repeat the call. */
+export function madeInVain(thrown: unknown): GatewayError {
+  const { code, message, status, retryAfterSeconds, cause } = toGatewayError(thrown);
+  const extra = { status, retryAfterSeconds, cause, shouldRetry: false };
+  return new GatewayError(code, message, extra);
+}

@@ -20,6 +20,7 @@ import {
 } from "../tasks/index.ts";
 import type { Rendered, ReportedUsage } from "../upstream/index.ts";
 import { heldMs, type ImageContext } from "./image-context.ts";
+import { madeInVain } from "./image-failures.ts";
 import { sizeOf, tokensOf, type Picture } from "./image-pictures.ts";
 import { keepAnswer, type Answer } from "./kept-answer.ts";
 
@@ -90,9 +91,12 @@ export async function settle<Rendering extends Answer>(
     record.status = context.gone.aborted ? "client_closed" : "succeeded";
     return answer;
   } catch (error) {
+    const { code } = toGatewayError(error);
     // Without a database the outcome of the charge is unknown: the sweep decides about the files.
-    if (toGatewayError(error).code !== "database_unavailable") await kept.discard();
-    throw error;
+    if (code !== "database_unavailable") await kept.discard();
+    // A repetition with the same key finds the answer if it was charged after all.
+    const mayRepeat = code === "idempotency_in_progress" || code === "database_unavailable";
+    throw call.idempotency && mayRepeat ? error : madeInVain(error);
   }
 }
 

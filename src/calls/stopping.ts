@@ -7,12 +7,12 @@ export interface Stoppable {
   stop(isLast: boolean): void;
 }
 
-/** `charged` is a sentence about the charge. */
-export const stopping = (charged: string): GatewayError =>
+/** `charged` is a sentence about the charge. `shouldRetry` false: a vendor may bill the call, so SDKs must not repeat it. */
+export const stopping = (charged: string, shouldRetry?: boolean): GatewayError =>
   new GatewayError(
     "shutting_down",
     `The gateway stops, and this answer took longer than it can wait. ${charged}`,
-    { retryAfterSeconds: 1 },
+    { retryAfterSeconds: 1, shouldRetry },
   );
 
 export const arrivedIsCharged = "What arrived is charged.";

@@ -57,6 +57,7 @@ it.each([
     const text = await answer.text();
     await closed;
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(answer.headers.get("x-should-retry")).toBe("false");
     expect(text).toContain('"code":"shutting_down"');
     expect(text).toContain("Nothing was charged.");
   },

@@ -63,6 +63,8 @@ it("STORE-01: a call fails with an error message, uncharged, if storage does not
   const { bench, edit, repairStorage } = await start({ timeouts: "{ total_s: 2 }" });
   const answer = await edit("false");
   expect(answer.status).toBe(503);
+  // The vendor bills the picture: an SDK must not ask for another one by itself.
+  expect(answer.headers.get("x-should-retry")).toBe("false");
   expect(await answer.json()).toMatchObject({
     error: {
       code: "storage_unavailable",
