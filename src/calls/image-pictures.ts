@@ -31,6 +31,8 @@ export function pictureOf(base64: string): Picture {
 }
 
 const resultBytesMax = 128 * 1024 * 1024;
+/** All pictures of one call: a text has less than 512 MiB, and the answer with them in base64 is one. */
+const resultsBytesMax = 360 * 1024 * 1024;
 const idleMs = 30_000;
 const totalMs = 300_000;
 const pauseMsMax = 5_000;
@@ -61,7 +63,7 @@ export async function fetchPicture(
   const request = {
     url: result.url,
     kind: "image",
-    bytesMax: resultBytesMax,
+    bytesMax: Math.min(resultBytesMax, Math.floor(resultsBytesMax / context.request.n)),
     idleMs,
     totalMs,
     providerUrl: trustedUrl(provider),

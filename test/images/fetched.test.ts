@@ -108,3 +108,15 @@ it("STORE-01: a picture that its server does not have is waited for 30 seconds, 
     [503, true, true],
   ]);
 });
+
+it("BILL-09: pictures that together do not fit into one answer are refused before they are charged", async () => {
+  vendors = await startVendors();
+  const data = Array.from({ length: 10 }, () => ({ url: `${vendors.first.url}/made.png` }));
+  vendors.answer((request, response) => {
+    if (request.method === "POST") return json({ data })(request, response);
+    response.writeHead(200, { "content-length": 40 * 1024 * 1024 }).flushHeaders();
+  });
+  const answer = await vendors.bench.generate({ model: generating, n: 10 });
+  expect(answer.status).toBe(502);
+  expect(await answer.text()).toContain("the file is larger than 37748736 bytes");
+});
