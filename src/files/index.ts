@@ -23,6 +23,7 @@ export {
 export { watchFiles, type WatchedFiles } from "./watched.ts";
 export {
   createThumbnails,
+  missingFile,
   thumbnailWidths,
   type ThumbnailWidth,
   type Thumbnails,

@@ -63,6 +63,10 @@ interface ThumbnailOptions {
 const nameOf = (name: string, width: number): string =>
   `${createHash("sha256").update(`${name} ${width}`).digest("hex").slice(0, 32)}.webp`;
 
+/** The error for a file that is not kept. */
+export const missingFile = (): GatewayError =>
+  new GatewayError("not_found", "There is no such file, or it is no longer kept.");
+
 const refusal = (message: string, cause?: unknown): GatewayError =>
   new GatewayError("invalid_value", message, { param: "width", cause });
 
@@ -116,7 +120,12 @@ async function make(options: ThumbnailOptions, row: FileRow, wanted: Wanted): Pr
   const { workspaceId, taskId } = row;
   const waitMs = row.expiresAt.getTime() - options.clock.now();
   const drafts = new FileDrafts(options, { workspaceId, taskId, waitMs });
-  return drafts.put({ name: wanted.name, purpose: "thumbnail", mediaType, source });
+  const made = await drafts.put({ name: wanted.name, purpose: "thumbnail", mediaType, source });
+  // If the picture was deleted meanwhile, its copies were deleted before this one was there.
+  const { database, clock } = options;
+  if ((await findFile(database, row.name, new Date(clock.now()))) !== undefined) return made;
+  await drafts.discard();
+  throw missingFile();
 }
 
 /** @throws GatewayError `overloaded` where the picture has no room beside what is under way; as `read` and `resized` */

@@ -264,3 +264,29 @@ it("a copy that is never finished is waited for no longer than a minute, and oth
     { status: "rejected", reason: { code: "overloaded" } },
   ]);
 });
+
+it("STORE-05: a copy that is made while its picture is deleted does not stay", async () => {
+  const whole = await picture(50, 50);
+  const name = await keep(whole);
+  const { database } = gateway;
+  const row = (await findFile(database, name, new Date(clock.now())))!;
+  const copies = () => database.query("select name from files where purpose = 'thumbnail'", []);
+  const before = await copies();
+  const thumbnails = createThumbnails({
+    budget: new ByteBudget(2 ** 28),
+    database,
+    files: store,
+    // The picture is deleted while it is read, as by an erasure.
+    openWhole: async () => {
+      await database.query("update files set expires_at = $2 where name = $1", [
+        name,
+        new Date(clock.now()),
+      ]);
+      return { stream: Readable.from([whole]), bytes: whole.length };
+    },
+    clock,
+  });
+  await expect(thumbnails.of(row, 160)).rejects.toMatchObject({ code: "not_found" });
+  await sweepFiles(database, store, new Date(clock.now()));
+  expect(await copies()).toEqual(before);
+});

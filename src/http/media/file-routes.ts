@@ -10,6 +10,7 @@ import {
   createThumbnails,
   findFile,
   isFileName,
+  missingFile,
   thumbnailWidths,
   type ByteRange,
   type FileRow,
@@ -65,7 +66,7 @@ function createFileReporter({ log }: HttpServices): FileReporter {
   return {
     report({ name }, found, wanted) {
       logProblem(name, found, wanted);
-      return missing();
+      return missingFile();
     },
   };
 }
@@ -128,10 +129,10 @@ async function checkSize(
 
 async function findResult(services: HttpServices, request: FastifyRequest): Promise<FileRow> {
   const name = (request.params as { "*": string })["*"];
-  if (!isFileName(name)) throw missing();
+  if (!isFileName(name)) throw missingFile();
   const row = await findFile(services.database, name, new Date(services.images.clock.now()));
   // A row without bytes belongs to a file that is still being stored.
-  if (row === undefined || row.purpose !== "result" || row.bytes === 0) throw missing();
+  if (row === undefined || row.purpose !== "result" || row.bytes === 0) throw missingFile();
   return row;
 }
 
@@ -143,9 +144,6 @@ function widthOf({ query }: FastifyRequest): ThumbnailWidth | undefined {
   if (width !== undefined) return width;
   throw invalidValue("width", "must be 160, 320 or 640");
 }
-
-const missing = (): GatewayError =>
-  new GatewayError("not_found", "There is no such file, or it is no longer kept.");
 
 function headersOf(row: FileRow, nowMs: number): Record<string, string> {
   const secondsLeft = Math.max(0, Math.floor((row.expiresAt.getTime() - nowMs) / 1000));
