@@ -4,7 +4,7 @@
  */
 import type { WireObject } from "../base/json.ts";
 import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";
-import { objectOf, objects } from "./read.ts";
+import { nonEmpty, objectOf, objects } from "./read.ts";
 
 /** Returns the usage with the counts above 0 of a response's `tool_usage`; unchanged if there are none. */
 export function withImageTool<MaybeUsage extends Usage | undefined>(
@@ -25,6 +25,23 @@ export function withImageTool<MaybeUsage extends Usage | undefined>(
     ...(output > 0 && { imageToolOutputTokens: output }),
   };
   return { ...usage, ...counts };
+}
+
+/** True for an item with a picture of the tool. */
+export const isToolPicture = ({ type, result }: WireObject): boolean =>
+  type === "image_generation_call" && nonEmpty(result) !== undefined;
+
+/** Tokens of a square picture in high quality, 1024x1024: for pictures whose vendor has not reported them yet. */
+const tokensPerPicture = 4_160;
+
+/** Returns the usage with at least the output tokens of this many pictures. */
+export function withToolPictures<MaybeUsage extends Usage | undefined>(
+  usage: MaybeUsage,
+  pictures: number,
+): MaybeUsage {
+  if (usage === undefined || pictures === 0) return usage;
+  const tokens = Math.max(usage.imageToolOutputTokens ?? 0, pictures * tokensPerPicture);
+  return { ...usage, imageToolOutputTokens: tokens };
 }
 
 /** True if a request offers the vendor's picture tool. */

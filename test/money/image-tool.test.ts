@@ -100,6 +100,36 @@ describeGateways("pictures by a vendor's tool", { config }, (bench) => {
     expect(cut.entry).toMatchObject({ amount_nano: tokensNano + 10n * 8_000n });
   });
 
+  it("T62 T55: are charged by an estimate if their caller leaves the stream as soon as one arrived", async () => {
+    const { output, ...response } = responseWith(imageGen);
+    bench().up.answer((_request, vendor) => {
+      vendor.writeHead(200, { "content-type": "text/event-stream" });
+      const begun = { ...response, status: "in_progress", output: [], usage: null };
+      vendor.write(named("response.created", { response: { ...begun, tool_usage: null } }));
+      vendor.write(named("response.output_item.done", { output_index: 0, item: output[0] }));
+    });
+    const controller = new AbortController();
+    const answered = await fetch(`${bench().url}/v1/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${bench().key}` },
+      body: JSON.stringify({ ...body, model: "acme/draws", stream: true }),
+      signal: controller.signal,
+    });
+    const reader = answered.body!.getReader();
+    for (let seen = ""; !seen.includes("aGk=");)
+      seen += Buffer.from((await reader.read()).value ?? []).toString();
+    controller.abort();
+    const row = await bench().logRow(idOf(answered));
+    const { inputTokens = 0 } = row.usage!;
+    expect(inputTokens).toBeGreaterThan(0);
+    expect(row).toMatchObject({
+      status: "client_closed",
+      usage_source: "estimated",
+      cost_nano: BigInt(inputTokens) * 1_000n + 4_160n * 30_000n,
+    });
+    await bench().expectClean();
+  });
+
   it("CAP-03: are reserved with a call that may make one", async () => {
     const spent = parseUsd((await bench().keySpend()).total);
     await bench().setCaps("key", { totalNano: spent + 10_000n * 30_000n, hard: true });

@@ -10,7 +10,7 @@ import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
-import { withImageTool } from "../image-tool.ts";
+import { isToolPicture, withImageTool, withToolPictures } from "../image-tool.ts";
 import { isSearch, searchesIn, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
@@ -59,14 +59,18 @@ export class ResponsesReader {
   #isOver = false;
   /** Number of searches seen so far. */
   #searches = 0;
+  /** Number of pictures by the vendor's tool seen so far. */
+  #pictures = 0;
   /** Usage of the vendor's tools in the last response object. */
   #toolUsage: unknown;
 
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
-    const isBare = !this.#isOver && this.#searches > 0;
+    const isBare = !this.#isOver && this.#searches + this.#pictures > 0;
     const reported = this.#reported.read(this.#isOver) ?? (isBare ? noUsage : undefined);
-    return withImageTool(withSearches(reported, this.#searches), this.#toolUsage);
+    const told = withImageTool(withSearches(reported, this.#searches), this.#toolUsage);
+    // The vendor reports its pictures at the end only.
+    return this.#isOver ? told : withToolPictures(told, this.#pictures);
   }
 
   read(event: SseEvent): ResponseEvent | StepEvent | AnyEvent {
@@ -84,9 +88,13 @@ export class ResponsesReader {
     if (name === "error") return { type: name, error: decodeError(200, frame) };
     const { response } = frame;
     if (isObject(response)) return this.#takeResponse(name, frame, response as JsonObject);
-    if (name === "response.output_item.done" && isSearch(objectOf(frame["item"])))
-      this.#searches += 1;
+    if (name === "response.output_item.done") this.#count(objectOf(frame["item"]));
     return this.error ? nothing : { type: "step", name, frame };
+  }
+
+  #count(item: WireObject): void {
+    if (isSearch(item)) this.#searches += 1;
+    else if (isToolPicture(item)) this.#pictures += 1;
   }
 
   #takeResponse(wireName: string, frame: WireObject, response: JsonObject): ResponseEvent {
