@@ -183,6 +183,14 @@ describe("a stream after its first keep-alive", () => {
     ]);
   });
 
+  it("T16 T88: repeats the error of generateContent after its event: Google's clients find it only there", async () => {
+    world.answer(afterSilence(failures[0]![1]));
+    const text = await readToEnd(await world.call(generateContent, { stream: true }));
+    const [event = "", bare] = text.split("\n\n");
+    expect(event).toMatch(/^data: {2,}\{"error"/);
+    expect(bare).toBe(event.replace(/^data: */, ""));
+  });
+
   it("T88: reports a refusal with the upstream's own message", async () => {
     for (const [, protocol] of eachProtocol) {
       world.answer(afterSilence(failures[1]![1]));

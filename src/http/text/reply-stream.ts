@@ -41,7 +41,8 @@ function earlyEventFraming(): Framing {
     frame(event) {
       if (!isBegun) return formatSse(event);
       isBegun = false;
-      return formatSse({ data: event.data }).slice(dataStart.length);
+      const { data, tail } = event;
+      return formatSse({ data, tail }).slice(dataStart.length);
     },
     keepAlive() {
       if (isBegun) return " ";
