@@ -69,7 +69,9 @@ export class CachedCall {
     this.#settings = settings;
     const cacheControl = call.cacheControl?.toLowerCase() ?? "";
     this.#isStored =
-      !cacheControl.includes("no-store") && call.body.source.bytes.length <= requestBytesMax;
+      !cacheControl.includes("no-store") &&
+      call.body.source.bytes.length <= requestBytesMax &&
+      !hasVendorState(call);
     this.#mayRead = this.#isStored && !cacheControl.includes("no-cache");
     this.reply = new Recording(reply, this.#isStored, call.lease);
   }
@@ -148,6 +150,17 @@ export class CachedCall {
     };
     return { amountNano, end };
   }
+}
+
+/**
+ * True if the answer depends on what the vendor keeps. The same words in a `conversation` mean something else the next time. An answer to
+ * `background` only says that it has begun.
+ */
+function hasVendorState({ protocol, body: { value: body } }: AnyCall): boolean {
+  return (
+    protocol === "responses" &&
+    (body["background"] === true || (body["conversation"] ?? null) !== null)
+  );
 }
 
 /** A share of an amount, rounded up as every charge is: less than one nano-dollar above the exact share. */
