@@ -11,6 +11,7 @@ import { jsonOrText } from "../base/json-text.ts";
 import { shortText, storableText, textOf } from "../base/text.ts";
 import {
   modelAt,
+  vendorQuirks,
   type Catalog,
   type Credential,
   type EmbeddingModel,
@@ -153,7 +154,7 @@ function askWithin(
   const asked = askText(pools, {
     ...ask,
     apiKey: credential.apiKey,
-    body: JSON.stringify(textBody(bodyOf(tried), ask)),
+    body: JSON.stringify(textBody(bodyOf(trying), ask)),
     timeouts: provider.timeouts,
   });
   const answered = asked.answer.then((exchange) => read(exchange, trying));
@@ -178,8 +179,8 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
 
 const tokensMax = 16;
 
-/** The request in the provider's protocol, within the model's limits. */
-function bodyOf(tried: Tried): JsonObject {
+/** The request in the provider's protocol, within the model's limits, as the vendor takes it. */
+function bodyOf({ tried, provider }: Pick<Trying, "tried" | "provider">): JsonObject {
   const { upstreamModel } = tried.offer;
   const { id: model } = tried.model;
   if (tried.kind === "embedding")
@@ -199,6 +200,7 @@ function bodyOf(tried: Tried): JsonObject {
     upstreamModel,
     maxOutputTokens: abilities.maxOutputTokens,
     abilities,
+    ...vendorQuirks(provider),
     inputEstimate: 8,
     id: newId("req"),
     createdAt: Math.floor(Date.now() / 1000),

@@ -34,7 +34,7 @@ beforeEach(() => {
 const configuration = (url: string): string =>
   [
     "providers:",
-    ...["many", "vectors", "pictures"].map(
+    ...["many", "vectors", "pictures", "mistral"].map(
       (id) => `  - id: ${id}
     dialect: openai-compatible
     base_url: "${url}"
@@ -45,6 +45,7 @@ const configuration = (url: string): string =>
     textRow("acme/cheap", [`provider: many, protocol: messages, ${price("2")}`]),
     textRow("acme/reply", [`provider: many, protocol: responses, ${price("9")}`]),
     textRow("acme/alike", [`provider: many, protocol: chat, ${price("2")}`]),
+    textRow("acme/older", [`provider: mistral, protocol: chat, ${price("2")}`]),
     `  - id: acme/vector
     kind: embedding
     context_length: 8000
@@ -71,6 +72,13 @@ describe("a test call to a provider", () => {
     );
     expect(trial).toMatchObject({ ok: true, model: "acme/dear", credential: "two" });
     expect(upstream.requests[0]!.headers.authorization).toBe("Bearer key-two");
+  });
+
+  it("names the maximum of output tokens as the vendor does: Mistral refuses `max_completion_tokens`", async () => {
+    await tryProvider(pools, options("mistral"));
+    const [{ body }] = upstream.requests as [Recorder["requests"][number]];
+    expect(body).toMatchObject({ max_tokens: 16 });
+    expect(body).not.toHaveProperty("max_completion_tokens");
   });
 
   it("takes the `error: null` of a response for none", async () => {
