@@ -47,7 +47,11 @@ class BoundedText {
 
   add(part: JsonPart): void {
     if (this.isCut) return;
-    const bytes = typeof part === "string" ? Buffer.from(part) : Buffer.from(part);
+    // Bytes are not copied: a request may have a hundred times as many as are kept.
+    const bytes =
+      typeof part === "string"
+        ? Buffer.from(part)
+        : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
     const kept = bytes.subarray(0, keptTextMax - this.#parts.length);
     const fits = this.#lease?.tryTake(kept.length) ?? true;
     this.isCut = !fits || kept.length < bytes.length;
