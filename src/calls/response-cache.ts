@@ -38,7 +38,7 @@ interface CachedAnswer {
 }
 
 const version = 4;
-/** A longer request is not looked up: its canonical form takes as long as parsing it. */
+/** A longer request is not looked up: its canonical form takes longer than parsing it. */
 const requestBytesMax = 1024 * 1024;
 const cacheHeader = "x-gw-cache";
 
