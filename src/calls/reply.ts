@@ -30,8 +30,8 @@ export interface Reply {
 export const keepAliveTicks = 3;
 
 /**
- * Sends keep-alives while a stream is silent, until the work has ended: a model may think for long before its answer and within it,
- * proxies would cut the connection (T88), and Claude Code reports a stall after 20 s without a byte.
+ * Sends keep-alives while a stream is silent, until the work has ended. A model may think for long before its answer and within it.
+ * Proxies would cut the connection (T88), and Claude Code reports a stall after 20 s without a byte.
  */
 export async function keptOpen<Result>(
   {

@@ -1,6 +1,6 @@
 /**
- * Adds to the chunks of a direct stream the members that clients require and some vendors leave out: Google's compatible endpoint has no
- * `index` in tool calls, and OpenAI's and the AI SDK's readers fail at that. TXT-10.
+ * Adds to the chunks of a direct stream the members that clients require and some vendors leave out. For example Google's compatible
+ * endpoint has no `index` in tool calls, and the readers of OpenAI's SDK and the AI SDK fail at that. TXT-10.
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
