@@ -3,6 +3,7 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
+import { isOfMetricsAddress } from "./metrics-address.ts";
 import { UsageError } from "./usage-error.ts";
 import { RefusedError } from "./remote-api.ts";
 import { WorkerFailedError } from "./workers/failed.ts";
@@ -82,22 +83,28 @@ function ofSystem(error: SystemError): string | undefined {
   return ofNetwork(error);
 }
 
-function ofNetwork({ code, syscall, address, hostname, port }: SystemError): string | undefined {
+/** The settings of the address on which the gateway listens, and of the metrics' own. */
+const gatewaySettings = { host: "HOST or --host", port: "PORT or --port" };
+const metricsSettings = { host: "TOLLGATE_METRICS_HOST", port: "TOLLGATE_METRICS_PORT" };
+
+function ofNetwork(error: SystemError): string | undefined {
+  const { code, syscall, address, hostname, port } = error;
+  const settings = isOfMetricsAddress(error) ? metricsSettings : gatewaySettings;
   if (syscall === "getaddrinfo")
-    return `the address "${hostname}" cannot be listened on: no such host name; set HOST or --host`;
+    return `the address "${hostname}" cannot be listened on: no such host name; set ${settings.host}`;
   if (syscall !== "listen" && syscall !== "bind") return undefined;
   switch (code) {
     case "EADDRINUSE":
       return (
         `port ${port} on ${address} is in use by another program; ` +
-        "stop it, or choose another with PORT or --port (0 takes any that is free)"
+        `stop it, or choose another with ${settings.port} (0 takes any that is free)`
       );
     case "EADDRNOTAVAIL":
-      return `${address} is no address of this machine; set HOST or --host`;
+      return `${address} is no address of this machine; set ${settings.host}`;
     case "EINVAL":
       return `${address} cannot be listened on; a link-local address needs its interface, as in fe80::1%eth0`;
     case "EACCES":
-      return `no permission to listen on port ${port}; choose one above 1023 with PORT or --port`;
+      return `no permission to listen on port ${port}; choose one above 1023 with ${settings.port}`;
     default:
       return undefined;
   }

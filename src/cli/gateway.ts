@@ -24,6 +24,7 @@ import { openResources, type Resources } from "./resources.ts";
 import { gauges } from "./gauges.ts";
 import { listenOn } from "./listen.ts";
 import { openMedia } from "./media.ts";
+import { atMetricsAddress } from "./metrics-address.ts";
 import { startPresence } from "./presence.ts";
 import { startSweeps } from "./sweeps.ts";
 import { reload } from "./reload.ts";
@@ -85,7 +86,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
   const underWay = new InFlightCalls();
   const metricsAccess = metricsAccessOf(environment);
   const sockets = role.given.sockets;
-  const metricsServer = await startMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
+  const metricsServer = await openMetricsServer({ metrics, metricsAccess }, sockets?.metrics);
   if (metricsServer) closers.keep(metricsServer);
   const app = await createApp(
     await httpServices({
@@ -137,6 +138,9 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
     own: { isOpen: () => stage === "open", measure: () => metrics.read(), flushLogs },
   };
 }
+
+const openMetricsServer: typeof startMetricsServer = (...given) =>
+  atMetricsAddress(() => startMetricsServer(...given));
 
 /** State of a gateway that is ending. */
 interface Shutdown {

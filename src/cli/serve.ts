@@ -4,6 +4,7 @@ import { banner } from "./banner.ts";
 import { unreadFiles } from "./config-file.ts";
 import { readEnvironment, parsePort, parseWorkers, type Environment } from "./environment.ts";
 import type { Gateway } from "./gateway.ts";
+import { refuseOneAddress } from "./metrics-address.ts";
 import { misspeltVariables } from "./misspelt-variables.ts";
 import { ignoreUserSignals, listenForHangUps, sameSignalMs } from "./signals.ts";
 import { workersWanted } from "./workers/count.ts";
@@ -44,14 +45,16 @@ export async function serve(options: ServeOptions): Promise<void> {
 
 /** Reads the current environment, including its files of secrets; options win. @throws UsageError */
 function environmentWith({ port, host, config, workers }: ServeOptions): Environment {
-  const environment = readEnvironment(process.env);
-  return {
-    ...environment,
-    port: port === undefined ? environment.port : parsePort(port, "--port"),
-    host: host ?? environment.host,
-    configPath: config ?? environment.configPath,
-    workers: workers === undefined ? environment.workers : parseWorkers(workers, "--workers"),
+  const read = readEnvironment(process.env);
+  const environment = {
+    ...read,
+    port: port === undefined ? read.port : parsePort(port, "--port"),
+    host: host ?? read.host,
+    configPath: config ?? read.configPath,
+    workers: workers === undefined ? read.workers : parseWorkers(workers, "--workers"),
   };
+  refuseOneAddress(environment);
+  return environment;
 }
 
 /** Ctrl-C stops without a drain. SIGTERM of a supervisor gives load balancers `drainMs` to remove the gateway. */

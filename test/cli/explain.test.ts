@@ -2,6 +2,8 @@
 import type pg from "pg";
 import { expect, it } from "vitest";
 import { explain } from "../../src/cli/explain.ts";
+import { readEnvironment } from "../../src/cli/environment.ts";
+import { atMetricsAddress, refuseOneAddress } from "../../src/cli/metrics-address.ts";
 import { createDatabase } from "../../src/storage/database.ts";
 import type { Signals } from "../../src/storage/signals.ts";
 
@@ -56,4 +58,28 @@ it.each([
   ],
 ])("%s keeps its stack trace, or gets its usual explanation", async (error, text) => {
   expect(await explain(error)).toEqual({ text, exitCode: 1 });
+});
+
+it.each([
+  ["EADDRINUSE", /^port 9090 on 10\.0\.0\.9 is in use .*choose another with TOLLGATE_METRICS_PORT/],
+  ["EADDRNOTAVAIL", /^10\.0\.0\.9 is no address of this machine; set TOLLGATE_METRICS_HOST$/],
+  ["EACCES", /choose one above 1023 with TOLLGATE_METRICS_PORT$/],
+])(
+  "%s at the metrics' own address names its variables, not those of the gateway",
+  async (code, words) => {
+    const error = coded(code, { syscall: "listen", address: "10.0.0.9", port: 9090 });
+    const failed = atMetricsAddress(() => Promise.reject(error));
+    expect((await explain(await failed.catch((thrown: unknown) => thrown))).text).toMatch(words);
+  },
+);
+
+it("a TOLLGATE_METRICS_PORT that is the gateway's own port is refused by name", () => {
+  const check = (variables: Record<string, string>) => (): void =>
+    refuseOneAddress(readEnvironment({ TOLLGATE_METRICS_PORT: "9000", ...variables }));
+  const refusal = /^TOLLGATE_METRICS_PORT is 9000, which is the gateway's own port/;
+  expect(check({ PORT: "9000" })).toThrow(refusal);
+  expect(check({ PORT: "9000", HOST: "0.0.0.0" })).toThrow(refusal);
+  expect(check({ PORT: "9000", HOST: "10.0.0.9" })).not.toThrow();
+  expect(check({ PORT: "0", TOLLGATE_METRICS_PORT: "0" })).not.toThrow();
+  expect(check({})).not.toThrow();
 });

@@ -1,8 +1,10 @@
 /** Who may read /metrics and the sandbox's journal: no callers behind a proxy, and no web pages. docs/operate.md "Metrics". */
-import { request } from "node:http";
-import { connect } from "node:net";
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { explain } from "../../src/cli/explain.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 /** A GET with exactly these headers: fetch does not allow to set Host. */
@@ -126,4 +128,14 @@ it("TOLLGATE_METRICS_PORT with a token requires that token", async () => {
   const right = await get(gateway.metricsUrl!, { authorization: "Bearer scrape-me" });
   expect(right.text).toMatch(metrics);
   await gateway.close();
+});
+
+it("a TOLLGATE_METRICS_PORT that another program has is reported by its own name", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const failed = startTestGateway({ environment: { TOLLGATE_METRICS_PORT: String(port) } });
+  const { text } = await explain(await failed.catch((error: unknown) => error));
+  expect(text).toMatch(new RegExp(`^port ${port} on .* choose another with TOLLGATE_METRICS_PORT`));
+  other.close();
 });

@@ -8,6 +8,7 @@ import type { BoundSocket } from "node:net";
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
 import { listeningUrl } from "../listening-url.ts";
+import { atMetricsAddress } from "../metrics-address.ts";
 import { bindAlone, canShare, GatewayPort, probe } from "./gateway-port.ts";
 
 /** Sockets that a worker inherits. */
@@ -39,19 +40,22 @@ export async function openListening(
   { environment: { host, port: wanted, metrics }, settings }: ListeningOptions,
   count: number,
 ): Promise<Listening> {
-  if (metrics.own !== undefined) await probe(metrics.own.host, metrics.own.port);
+  const { own } = metrics;
+  if (own !== undefined) await atMetricsAddress(() => probe(own.host, own.port));
   const taken = await GatewayPort.take(host, wanted);
   const { port } = taken;
   const url = listeningUrl(host, port, settings);
   const nothing = (): undefined => undefined;
   if (!canShare()) return { url, port, socketsOf: nothing, release: nothing, close: nothing };
   // One socket for all workers: scrapes are few, and any worker answers for all.
-  const own = metrics.own && {
-    host: (await lookup(metrics.own.host)).address,
-    port: metrics.own.port,
-  };
+  let metricsSockets =
+    own === undefined
+      ? []
+      : await atMetricsAddress(async () => {
+          const { address } = await lookup(own.host);
+          return [bindAlone({ host: address, port: own.port })];
+        });
   const sockets = new Map(Array.from({ length: count }, (_, index) => [index + 1, taken.bind()]));
-  let metricsSockets = own === undefined ? [] : [bindAlone(own)];
   return {
     url,
     port,
