@@ -26,10 +26,12 @@ const portDefaults = { http: 1080, https: 443 } as const;
 const forms = "http://host:port, https://host:port, or with user:password@ before the host";
 
 /**
- * Parses a proxy's address: `http://user:password@host:3128`. Defaults: the scheme `http`, and curl's ports.
+ * Parses a proxy's address: `http://user:password@host:3128`. Defaults: the scheme `http`, and curl's ports. White space around it is
+ * ignored.
  * @throws Error in words that follow the setting's name; the address is not in them
  */
-export function parseProxy(text: string): Proxy {
+export function parseProxy(given: string): Proxy {
+  const text = given.trim();
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase() ?? "http";
   if (scheme !== "http" && scheme !== "https")
     throw new Error(`names a ${scheme} proxy, which is not supported; it takes ${forms}`);

@@ -59,7 +59,7 @@ export const localRows: readonly LocalRow[] = [
 /** The local servers that the environment names. @throws RangeError for an invalid address */
 export function localProviders(environment: Environment): Provider[] {
   return localRows.flatMap(({ id, variable, keyVariable, example }) => {
-    const address = (environment[variable] ?? "").replace(/\/+$/, "");
+    const address = (environment[variable] ?? "").trim().replace(/\/+$/, "");
     if (address === "") return [];
     const isUserNamed = hasUserinfo(address);
     if (!/^https?:\/\//.test(address) || !URL.canParse(address) || isUserNamed) {

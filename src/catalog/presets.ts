@@ -62,7 +62,7 @@ const ownAddress = ({ base_url: template }: VendorRow, environment: Environment)
 function presetOf(row: VendorRow, environment: Environment): Preset {
   const credential = credentialOf(row, environment);
   const baseUrlVariable = baseUrlVariableOf(row);
-  const named = environment[baseUrlVariable] ?? "";
+  const named = (environment[baseUrlVariable] ?? "").trim();
   // An identity needs the variables of the vendor's own address in any case, for the region of its signature.
   const needs =
     named === "" || credential.identity

@@ -77,14 +77,18 @@ export function readEnvironment(own: NodeJS.ProcessEnv): Environment {
   };
 }
 
-/** Checks the public URL; addresses of results are built by appending to it. @throws UsageError */
+/**
+ * Checks the public URL; addresses of results are built by appending to it. Its scheme is in small letters: it decides whether cookies
+ * are `Secure`. @throws UsageError
+ */
 function publicUrl(text: string | undefined): string | undefined {
   const name = "TOLLGATE_PUBLIC_URL";
   const example = "https://gateway.example.com";
   const checked = url(text, name, { protocols: ["https:", "http:"], example });
   if (checked === undefined) return undefined;
   const { origin, href, pathname } = new URL(checked);
-  if (href === origin + pathname) return checked;
+  if (href === origin + pathname)
+    return checked.replace(/^https?:/i, (scheme) => scheme.toLowerCase());
   throw new UsageError(
     `${name} has a query, a fragment or a password: set scheme, host and port alone, such as ${example}`,
   );
@@ -204,9 +208,13 @@ interface UrlKind {
   readonly password?: string;
 }
 
-/** Checks a URL. The message does not repeat the value, because a database's URL holds a password. */
-function url(text: string | undefined, name: string, kind: UrlKind): string | undefined {
-  if (text === undefined) return undefined;
+/**
+ * Checks a URL. The message does not repeat the value, because a database's URL holds a password. White space around it is removed: URL
+ * ignores it, and everything that is built from the text would not.
+ */
+function url(given: string | undefined, name: string, kind: UrlKind): string | undefined {
+  if (given === undefined) return undefined;
+  const text = given.trim();
   const { protocols, example, password } = kind;
   const found = URL.canParse(text) ? new URL(text) : undefined;
   // If the path contains an @, the parsed host is a part of the password and must not be shown.

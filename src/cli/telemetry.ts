@@ -73,8 +73,9 @@ function addressOf(value: Value, configured: string | undefined): string | undef
   return address.endsWith(tracesPath) ? address : address + tracesPath;
 }
 
-/** The message does not repeat the address, because it may hold a key. */
-function checked(text: string, name: string): string {
+/** The message does not repeat the address, because it may hold a key. White space around it is removed. */
+function checked(given: string, name: string): string {
+  const text = given.trim();
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new UsageError(`${name} is not an address such as http://collector:4318`);
 }
