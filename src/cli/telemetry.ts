@@ -22,8 +22,9 @@ export function tracingOptions(
 ): TracingOptions | undefined {
   const value = (name: string): string | undefined => variables[name] || undefined;
   const isOff = value("OTEL_SDK_DISABLED")?.toLowerCase() === "true";
+  if (isOff || value("OTEL_TRACES_EXPORTER") === "none") return undefined;
   const url = addressOf(value, telemetry.otlpEndpoint);
-  if (isOff || url === undefined || value("OTEL_TRACES_EXPORTER") === "none") return undefined;
+  if (url === undefined) return undefined;
   checkProtocol(value);
   return {
     url,

@@ -18,6 +18,10 @@ it("tracing is off without a collector, and where it is disabled", () => {
   expect(read({ ...endpoint, OTEL_SDK_DISABLED: "TRUE" })).toBeUndefined();
   expect(read({ ...endpoint, OTEL_TRACES_EXPORTER: "none" })).toBeUndefined();
   expect(read({ OTEL_SDK_DISABLED: "true" }, { otlpEndpoint: "http://c" })).toBeUndefined();
+  // A shared environment may name a collector in a form for other programs.
+  const grpc = { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4317" };
+  expect(read({ ...grpc, OTEL_SDK_DISABLED: "true" })).toBeUndefined();
+  expect(read({ ...grpc, OTEL_TRACES_EXPORTER: "none" })).toBeUndefined();
 });
 
 it("the collector's URL, headers and names are read from the environment and the configuration", () => {
