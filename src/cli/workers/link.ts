@@ -1,10 +1,11 @@
 /** A worker's side of the channel to its supervisor: implements its role with messages. */
+import { overloaded } from "../../base/errors.ts";
 import type { MetricFamily } from "../../base/metric-family.ts";
 import type { Answers, Question, ToSupervisor, ToWorker, WorkerStart } from "./messages.ts";
 import { Questions } from "./questions.ts";
 import type { OwnState, WorkerRole } from "./role.ts";
 
-/** If the supervisor does not answer within this time, the worker answers for itself alone. */
+/** If the supervisor does not answer within this time, the worker answers without it. */
 const answerMsMax = 2_000;
 /** Interval of unrequested reports. A killed worker loses the counts since its last report. */
 const reportEveryMs = 5_000;
@@ -70,8 +71,13 @@ export function createLink(start: WorkerStart, channel: Channel): Link {
       const { stopping, ready, of } = all;
       return { isReady: !stopping && ready >= enough(of), workers: { ready, of } };
     },
-    async joinMetrics(own) {
-      return (await ask("metrics")) ?? own();
+    async joinMetrics() {
+      const all = await ask("metrics");
+      if (all !== undefined) return all;
+      // Not the counts of this worker alone: Prometheus would take them for those of a restart, and count everything twice.
+      throw overloaded(
+        "The supervisor does not answer, so the counts of all workers are not known.",
+      );
     },
     async flushLogs() {
       await ask("flush");
