@@ -33,7 +33,7 @@ export interface WriteBehindOptions<Item> {
   /** Room for waiting items and the batch that is being written, as `sizeOf` counts them; items beyond it are dropped. */
   readonly room: Room;
   sizeOf(item: Item): number;
-  /** Called with the number of dropped items, after the rest is written. */
+  /** Called with the number of items dropped since the last call: after a batch, but every ten seconds at most while batches follow. */
   dropped(items: number): void;
 }
 
@@ -44,11 +44,15 @@ export interface WriteBehind<Item> {
   flush(): Promise<void>;
 }
 
+/** A queue that stays full may never become empty, and its losses must be known while they go on. */
+const tellEveryMs = 10_000;
+
 /** Creates a queue in front of `write`. */
 export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): WriteBehind<Item> {
   const { batchMax, gatherMs, room } = options;
   let queue: Item[] = [];
   let dropped = 0;
+  let toldMs = -Infinity;
   let underWay: Promise<void> | undefined;
   /** Ends the wait for more items; undefined while there is no such wait. */
   let hurry: (() => void) | undefined;
@@ -66,6 +70,13 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
     hurry = undefined;
   }
 
+  function tell(): void {
+    if (dropped === 0) return;
+    options.dropped(dropped);
+    dropped = 0;
+    toldMs = performance.now();
+  }
+
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await gather();
@@ -73,9 +84,9 @@ export function createWriteBehind<Item>(options: WriteBehindOptions<Item>): Writ
       queue = queue.slice(batchMax);
       await options.write(batch);
       for (const item of batch) room.give(options.sizeOf(item));
+      if (performance.now() - toldMs >= tellEveryMs) tell();
     }
-    if (dropped > 0) options.dropped(dropped);
-    dropped = 0;
+    tell();
     underWay = undefined;
   }
 

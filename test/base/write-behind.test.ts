@@ -45,3 +45,20 @@ it("T85: items beyond the size limit are dropped and counted; a batch in flight 
   expect(batches.at(-1)).toEqual([10]);
   expect(dropped).toEqual([3]);
 });
+
+it("T85: a queue that does not become empty tells of its losses while they go on", async () => {
+  const known: number[] = [];
+  const { queue, batches, dropped } = makeQueue(0, async () => {
+    known.push(dropped.length);
+    if (batches.length === 5) return;
+    // One more fits beside the item that is being written, and the next does not.
+    const [written] = batches.at(-1)!;
+    queue.add(written === 9 ? 1 : 9);
+    queue.add(5);
+  });
+  queue.add(9);
+  await queue.flush();
+  expect(batches).toEqual([[9], [1], [9], [1], [9]]);
+  expect(known).toEqual([0, 1, 1, 1, 1]);
+  expect(dropped).toEqual([1, 3]);
+});
