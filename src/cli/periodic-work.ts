@@ -1,4 +1,5 @@
 /** Periodic background work, one round at a time. A failed round is logged, and the next one tries again. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../base/log.ts";
 
 export interface PeriodicWork {
@@ -35,4 +36,29 @@ export function startPeriodicWork(rounds: PeriodicWork): () => Promise<void> {
     clearInterval(timer);
     await underWay;
   };
+}
+
+const restMsMax = 500;
+
+/**
+ * Returns a function to await before each step of a round; it resolves to whether to continue. It first rests as long as the previous
+ * step took, so that calls can use the database.
+ */
+export function withPauses(shouldContinue: () => boolean): () => Promise<boolean> {
+  let beganMs: number | undefined;
+  return async () => {
+    if (beganMs !== undefined && shouldContinue())
+      await sleep(Math.min(performance.now() - beganMs, restMsMax));
+    beganMs = performance.now();
+    return shouldContinue();
+  };
+}
+
+/** Repeats a step, with pauses, until it returns 0: nothing was left to do. */
+export async function untilNothingLeft(
+  shouldContinue: () => boolean,
+  step: () => Promise<number>,
+): Promise<void> {
+  const goesOn = withPauses(shouldContinue);
+  while ((await goesOn()) && (await step()) > 0);
 }

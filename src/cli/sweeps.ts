@@ -3,7 +3,6 @@
  * One process of each gateway sweeps. Where only one gateway may work at a time, the database enforces it. docs/operate.md; rows
  * STORE-02, STORE-05.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { throttleCounter } from "../base/throttle-counter.ts";
 import { dayMs, minuteMs } from "../base/durations.ts";
 import { sweepSignIns } from "../admin/index.ts";
@@ -19,7 +18,12 @@ import { foldUsage } from "../usage/index.ts";
 import { createCertificateWatch } from "./certificate-watch.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import type { Resources } from "./resources.ts";
-import { startPeriodicWork, type PeriodicWork } from "./periodic-work.ts";
+import {
+  startPeriodicWork,
+  untilNothingLeft,
+  withPauses,
+  type PeriodicWork,
+} from "./periodic-work.ts";
 
 type Sweep = Omit<PeriodicWork, "sweeps" | "log"> & {
   /** Called after the last round. */
@@ -79,34 +83,15 @@ const rates = ({ database }: Resources): Sweep => ({
   round: () => sweepRates(database),
 });
 
-/** Batches of one round; the next round continues. */
-const batchesMax = 20;
-
-/** Deletes rows in batches; `batch` returns the number of deleted rows. */
+/**
+ * Deletes rows in batches until none is left; `batch` returns the number of deleted rows. A fixed number of batches in a minute would be
+ * too few for a busy gateway.
+ */
 const deleted = (what: string, batch: () => Promise<number>): Sweep => ({
   everyMs: minuteMs,
   failure: `old ${what} could not be deleted; trying again later`,
-  async round(shouldContinue) {
-    for (let done = 0; shouldContinue() && done < batchesMax; done += 1)
-      if ((await batch()) === 0) return;
-  },
+  round: (shouldContinue) => untilNothingLeft(shouldContinue, batch),
 });
-
-const restMsMax = 500;
-
-/**
- * Returns a function to await before each step; it resolves to whether to continue. It first rests as long as the previous step took,
- * so that calls can use the database.
- */
-function withPauses(shouldContinue: () => boolean): () => Promise<boolean> {
-  let beganMs: number | undefined;
-  return async () => {
-    if (beganMs !== undefined && shouldContinue())
-      await sleep(Math.min(performance.now() - beganMs, restMsMax));
-    beganMs = performance.now();
-    return shouldContinue();
-  };
-}
 
 /** Creates indexes that this version adds. */
 const indexes = ({ database, log }: Resources): Sweep => ({
