@@ -12,19 +12,22 @@ export interface PeriodicWork {
   readonly log: Log;
   /** Log message for a failed round. */
   readonly failure: string;
-  /** Does one round. Must call `shouldContinue` between its steps, and stop when it returns false. */
-  readonly round: (shouldContinue: () => boolean) => Promise<void>;
+  /**
+   * Does one round. Must call `shouldContinue` between its steps, and stop when it returns false. `ended` aborts at that moment: for
+   * steps that may take long.
+   */
+  readonly round: (shouldContinue: () => boolean, ended: AbortSignal) => Promise<void>;
 }
 
 /** Starts the rounds. The returned function ends them, after the current step or round. */
 export function startPeriodicWork(rounds: PeriodicWork): () => Promise<void> {
   const { everyMs, atOnce = false, sweeps, log, failure, round } = rounds;
   let underWay: Promise<void> | undefined;
-  let open = true;
-  const shouldContinue = (): boolean => open;
+  const ending = new AbortController();
+  const shouldContinue = (): boolean => !ending.signal.aborted;
   const begin = (): void => {
     if (underWay !== undefined || !sweeps()) return;
-    underWay = round(shouldContinue)
+    underWay = round(shouldContinue, ending.signal)
       .catch((error: unknown) => log.warn({ err: error }, failure))
       .finally(() => (underWay = undefined));
   };
@@ -32,7 +35,7 @@ export function startPeriodicWork(rounds: PeriodicWork): () => Promise<void> {
   if (runs && atOnce) begin();
   const timer = runs ? setInterval(begin, everyMs) : undefined;
   return async () => {
-    open = false;
+    ending.abort();
     clearInterval(timer);
     await underWay;
   };

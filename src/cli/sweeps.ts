@@ -65,8 +65,8 @@ function files(resources: Resources, everyMs = 5_000): Sweep {
     everyMs,
     atOnce: true,
     failure: "the sweep of files failed",
-    async round() {
-      const swept = await sweepFiles(database, store, new Date(earlierMs(resources)));
+    async round(_shouldContinue, ended) {
+      const swept = await sweepFiles(database, store, new Date(earlierMs(resources)), ended);
       const { removed, failed, error } = swept;
       if (removed > 0) log.info({ removed }, "removed files that had expired");
       if (failed === 0 || rounds() === undefined) return;

@@ -116,56 +116,73 @@ export interface Swept {
 
 /**
  * Removes files that have expired at `now`: first the bytes, then the row, so that a crash leaves no file without a row. Several sweepers
- * may run at once: removing a file twice is no error. If the store fails to remove a file, its row stays for the next sweep.
+ * may run at once: removing a file twice is no error. If the store fails to remove a file, its row stays for the next sweep. When `ended`
+ * aborts, no removal is waited for: a bucket that does not answer takes minutes for each.
  */
-export async function sweepFiles(database: Database, store: FileStore, now: Date): Promise<Swept> {
+export async function sweepFiles(
+  database: Database,
+  store: FileStore,
+  now: Date,
+  ended: AbortSignal = new AbortController().signal,
+): Promise<Swept> {
   let removed = 0;
   let failed = 0;
   let error: unknown;
   // As text: a Date would lose the microseconds, and the sweep would read the same rows again.
   let after = { expires: "-infinity", name: "" };
-  for (;;) {
+  while (!ended.aborted) {
     const rows = await database.query<{ name: string; expires: string }>(
       `select name, expires_at::text as expires from files
        where expires_at <= $1 and (expires_at, name) > ($2::timestamptz, $3)
        order by expires_at, name limit $4`,
       [now, after.expires, after.name, batchSize],
     );
-    if (rows.length === 0) return { removed, failed, error };
+    if (rows.length === 0) break;
     after = rows.at(-1)!;
-    const gone = await removeAll(
-      store,
-      rows.map((row) => row.name),
-      (reason) => (error ??= reason),
-    );
-    failed += rows.length - gone.length;
+    const onFailure = (reason: unknown): void => {
+      failed += 1;
+      error ??= reason;
+    };
+    const names = rows.map((row) => row.name);
+    const gone = await removeAll(store, names, { onFailure, ended });
     const deleted = await database.query<{ name: string }>(
       "delete from files where name = any($1) and expires_at <= $2 returning name",
       [gone, now],
     );
     removed += deleted.length;
   }
+  return { removed, failed, error };
+}
+
+interface Removing {
+  readonly onFailure: (error: unknown) => void;
+  readonly ended: AbortSignal;
 }
 
 /** Removes files from the store, a few at a time; returns the names of those that are gone. */
 async function removeAll(
   store: FileStore,
   names: readonly string[],
-  onFailure: (error: unknown) => void,
+  { onFailure, ended }: Removing,
 ): Promise<string[]> {
   const waiting = [...names];
   const gone: string[] = [];
   const work = async (): Promise<void> => {
-    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    for (let name = waiting.pop(); name !== undefined && !ended.aborted; name = waiting.pop()) {
       try {
         await store.remove(name);
         gone.push(name);
       } catch (error) {
-        // Counted as failed; its row stays.
+        // Its row stays.
         onFailure(error);
       }
     }
   };
-  await Promise.all(Array.from({ length: parallelMax }, work));
-  return gone;
+  const over = Promise.withResolvers<void>();
+  const end = (): void => over.resolve();
+  ended.addEventListener("abort", end);
+  const all = Promise.all(Array.from({ length: parallelMax }, work));
+  await Promise.race([all, over.promise]);
+  ended.removeEventListener("abort", end);
+  return [...gone];
 }

@@ -92,6 +92,25 @@ describeDatabase("kept files", (open) => {
     });
     expect(await sweepFiles(database, store, now)).toEqual({ removed: 25, failed: 0 });
   });
+
+  it("do not keep a gateway from stopping if their bucket does not answer", async () => {
+    const { store } = await stored([]);
+    await expiredRows(database, 250);
+    const ending = new AbortController();
+    let asked = 0;
+    const silent: FileStore = {
+      ...store,
+      remove(name) {
+        if ((asked += 1) === 3) return store.remove(name);
+        if (asked === 9) setImmediate(() => ending.abort());
+        return new Promise(() => undefined);
+      },
+    };
+    const swept = await sweepFiles(database, silent, now, ending.signal);
+    expect(swept).toEqual({ removed: 1, failed: 0 });
+    expect(asked).toBe(9);
+    expect(await database.query("select count(*)::int as n from files")).toEqual([{ n: 249 }]);
+  });
 });
 
 async function stored(names: readonly string[]) {
