@@ -3,6 +3,7 @@
  * last frame, the counts, the sums and the ledger's proof are right.
  */
 import type { Readable } from "node:stream";
+import { limitConcurrency } from "../base/concurrency-limit.ts";
 import { counted } from "../base/counted.ts";
 import { dayMs } from "../base/durations.ts";
 import type { Log } from "../base/log.ts";
@@ -53,6 +54,9 @@ export interface RestoreOptions {
   readonly isCurrentCopy?: boolean;
 }
 
+/** Files that are removed at once. */
+const removalsMax = 8;
+
 type Frames = AsyncGenerator<Frame, void, undefined>;
 
 interface Reading extends RestoreOptions {
@@ -75,7 +79,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   /** The transaction, once only its commit is left. */
   let xid: string | undefined;
   const remove = async (names: Iterable<string>): Promise<void> => {
-    for (const name of names) await options.files?.remove(name).catch(() => undefined);
+    const inTurn = limitConcurrency(removalsMax);
+    const { files } = options;
+    await Promise.allSettled([...names].map((name) => inTurn(async () => files?.remove(name))));
   };
   let restored;
   try {
@@ -98,8 +104,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
     throw error;
   }
   const { end, named } = restored;
-  await remove([...before].filter((name) => !named.has(name)));
-  await dropCaches(options.database);
+  try {
+    // Before the files: those of a large bucket take long.
+    await dropCaches(options.database);
+  } finally {
+    await remove([...before].filter((name) => !named.has(name)));
+  }
   return end;
 }
 

@@ -80,6 +80,24 @@ describeDatabase("files of a restore", (open) => {
     expect(removed).toEqual(["made-since"]);
   });
 
+  it("are removed after running gateways were told of the restore: a large bucket takes long", async () => {
+    const database = await open();
+    const bytes = await backupOf(database);
+    for (const name of ["one", "two"]) await add(database, name);
+    const { files, removed } = bucket();
+    const steps: string[] = [];
+    const telling: Database = {
+      ...database,
+      query(sql, params) {
+        if (sql.includes("pg_terminate_backend")) steps.push(`told, ${removed.length} removed`);
+        return database.query(sql, params);
+      },
+    };
+    await restoreInto(telling, files, bytes);
+    expect(steps).toEqual(["told, 0 removed"]);
+    expect(removed.toSorted()).toEqual(["one", "two"]);
+  });
+
   it("STORE-01: come back from the backup if the database outlived their disk", async () => {
     const database = await open();
     const files = await openFileStore({ kind: "local" }, temporaryDirectory());
