@@ -146,9 +146,9 @@ function exports({ database, log, catalog, proxies }: Resources, everyMs = minut
     {
       everyMs,
       failure: `a day could not be exported to ${wanted.to}; trying again later`,
-      async round(shouldContinue) {
+      async round(shouldContinue, ended) {
         place ??= await openExportPlace(wanted, () => agentsThrough(proxies));
-        await exportFinished({ ...wanted, database, place, log }, shouldContinue);
+        await exportFinished({ ...wanted, database, place, log }, shouldContinue, ended);
       },
       end: () => place?.close(),
     },

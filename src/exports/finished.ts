@@ -16,13 +16,14 @@ interface FinishedDays {
 
 /**
  * Exports the days, one after the other. When `shouldContinue` returns false, also the file that is being written is given up: a large day
- * takes minutes. The next gateway writes it.
+ * takes minutes. The next gateway writes it. `ended` aborts at that moment: a bucket may not answer.
  */
 export async function exportFinished(
   { database, place, what, format, log }: FinishedDays,
   shouldContinue: () => boolean,
+  ended?: AbortSignal,
 ): Promise<void> {
-  const stoppable = withStop(place, shouldContinue);
+  const stoppable = withStop(place, shouldContinue, ended);
   for (const kind of what) {
     while (shouldContinue()) {
       const done = await exportNext(database, stoppable, kind, format).catch((error: unknown) => {
@@ -37,7 +38,11 @@ export async function exportFinished(
 }
 
 /** Returns the place with files that fail when `shouldContinue` returns false. */
-const withStop = (place: FileStore, shouldContinue: () => boolean): FileStore => ({
+const withStop = (
+  place: FileStore,
+  shouldContinue: () => boolean,
+  ended: AbortSignal | undefined,
+): FileStore => ({
   ...place,
   async put(name, source, options) {
     async function* checked(): AsyncGenerator<Uint8Array> {
@@ -46,6 +51,6 @@ const withStop = (place: FileStore, shouldContinue: () => boolean): FileStore =>
         yield chunk;
       }
     }
-    return place.put(name, checked(), options);
+    return place.put(name, checked(), { ...options, ended });
   },
 });

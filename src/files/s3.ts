@@ -42,7 +42,7 @@ export function openS3Files(options: FileStoreOptions): FileStore {
   };
   return {
     heldBytes: partBytes,
-    async put(name, source, { mediaType, bytesMax }) {
+    async put(name, source, { mediaType, bytesMax, ended }) {
       let bytes = 0;
       const place = object(name);
       const counted = countBytes(source, bytesMax, (count) => (bytes = count));
@@ -54,12 +54,15 @@ export function openS3Files(options: FileStoreOptions): FileStore {
         partSize: partBytes,
         queueSize: 1,
       });
+      const giveUp = (): void => void upload.abort();
+      ended?.addEventListener("abort", giveUp);
       try {
         await upload.done();
       } catch (error) {
         // If the abort fails too, its error replaces the reason.
         throw reading.failure() ?? error;
       } finally {
+        ended?.removeEventListener("abort", giveUp);
         body.destroy();
       }
       return { bytes };

@@ -28,13 +28,18 @@ export interface FileStore {
   /** The most bytes in memory for each file that is being put, if that is much; otherwise 0. */
   readonly heldBytes: number;
   /**
-   * Streams into storage, in bounded memory; resolves once the file is durable. Overwrites. A failed file leaves nothing.
+   * Streams into storage, in bounded memory; resolves once the file is durable. Overwrites. A failed file leaves nothing. When `ended`
+   * aborts, a bucket that does not answer is not waited for.
    * @throws FileTooLargeError above `bytesMax`; whatever the source throws; what the disk or the bucket fails with
    */
   put(
     name: string,
     source: FileSource,
-    options: { readonly mediaType: string; readonly bytesMax: number },
+    options: {
+      readonly mediaType: string;
+      readonly bytesMax: number;
+      readonly ended?: AbortSignal | undefined;
+    },
   ): Promise<{ readonly bytes: number }>;
   /**
    * Opens a file, or the existing bytes of a range of it; undefined if there is no such file.
