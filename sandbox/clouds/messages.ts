@@ -4,6 +4,21 @@ import { asList, asText } from "../json.ts";
 import { Refusal } from "../refusal.ts";
 import type { Call, Check, Endpoint } from "../vendor.ts";
 
+/** Flags of Anthropic's own API, which the clouds refuse. */
+const refusedFlags = [
+  "advanced-tool-use-2025-11-20",
+  "fast-mode-2026-02-01",
+  "oauth-2025-04-20",
+  "prompt-caching-scope-2026-01-05",
+  "redact-thinking-2026-02-12",
+];
+
+/** Fields of such flags, within tools and blocks. */
+const refusedFields: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ["scope", /"cache_control":\{[^{}]*"scope":/],
+  ["eager_input_streaming", /"eager_input_streaming":/],
+];
+
 /** The messages endpoint behind a cloud that wants this `anthropic_version`, and refuses these fields. */
 export function hostedMessages(version: string, refused: readonly string[]): Endpoint {
   /** The call as the vendor itself takes it. */
@@ -14,8 +29,17 @@ export function hostedMessages(version: string, refused: readonly string[]): End
     const headers = { ...call.headers, "anthropic-version": "2023-06-01", ...inBody };
     return { ...call, headers, body: { model: call.model, ...body } };
   };
-  const outer: Check = ({ body }) => {
-    const extra = refused.find((name) => body[name] !== undefined);
+  const outer: Check = ({ body, headers }) => {
+    const flags = [
+      ...asList(body["anthropic_beta"]).map(asText),
+      ...(headers["anthropic-beta"] ?? "").toString().split(/, */),
+    ];
+    if (flags.some((flag) => refusedFlags.includes(flag)))
+      throw new Refusal(400, { message: "invalid beta flag" });
+    const { messages: turns, tools, system } = body;
+    const text = JSON.stringify([tools, system, turns]);
+    const [field] = refusedFields.find(([, pattern]) => pattern.test(text)) ?? [];
+    const extra = field ?? [...refused, "cache_control"].find((name) => body[name] !== undefined);
     if (extra !== undefined)
       throw new Refusal(400, { message: `${extra}: Extra inputs are not permitted` });
     if (body["anthropic_version"] === version) return;

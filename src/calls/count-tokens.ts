@@ -26,7 +26,14 @@ import {
   type JsonObject,
 } from "../protocols/index.ts";
 import { plan, resolveModelId } from "../routing/index.ts";
-import { askCount, maskError, withoutCredentials, type Exchange } from "../upstream/index.ts";
+import {
+  acceptedHeaders,
+  askCount,
+  fitHostedClaude,
+  maskError,
+  withoutCredentials,
+  type Exchange,
+} from "../upstream/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import { tokensIn } from "./meter.ts";
 import { textEntryPoints } from "./prepare.ts";
@@ -87,9 +94,16 @@ interface Counted {
  * The body for the vendor: the caller's own, or converted for Converse, which no caller speaks. Undefined if the vendor cannot be
  * asked.
  */
-function bodyFor(call: CountCall, { request, model, offer }: Counted): JsonObject | undefined {
+function bodyFor(
+  call: CountCall,
+  { request, model, offer }: Counted,
+  dialect: Provider["dialect"],
+): JsonObject | undefined {
   const { protocol, upstreamModel } = offer;
-  if (protocol === call.protocol) return tokenCounting[call.protocol].ask(call.body, upstreamModel);
+  if (protocol === call.protocol) {
+    const body = tokenCounting[call.protocol].ask(call.body, upstreamModel);
+    return protocol === "messages" ? fitHostedClaude(body, {}, dialect).body : body;
+  }
   if (protocol !== "converse") return undefined;
   const abilities = modelAt(model, offer);
   try {
@@ -121,9 +135,9 @@ async function askVendor(
   counted: Counted,
 ): Promise<number | undefined> {
   const { offer } = counted;
-  const body = bodyFor(call, counted);
-  if (body === undefined) return undefined;
   const provider = services.catalog().providers.get(offer.provider)!;
+  const body = bodyFor(call, counted, provider.dialect);
+  if (body === undefined) return undefined;
   const counting = tokenCounting[call.protocol];
   const { countField } = dialectRows[provider.dialect];
   const credential = services.health.credential(offer, provider);
@@ -134,7 +148,8 @@ async function askVendor(
     model: offer.upstreamModel,
     stream: false,
     apiKey: credential.apiKey,
-    caller: offer.protocol === call.protocol ? call.callerHeaders : {},
+    caller:
+      offer.protocol === call.protocol ? acceptedHeaders(call.callerHeaders, provider.dialect) : {},
     body,
     write: (body) => writeBody(body, { lease: call.lease }),
     timeouts: {

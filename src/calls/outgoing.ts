@@ -2,7 +2,12 @@
  * Requests as they are sent. The first one is written as soon as only money can refuse the call. Its bytes can wait cheaply, while
  * the parsed values take several times their memory, and the garbage collector would move them repeatedly.
  */
-import { textBody, type CallerHeaders } from "../upstream/index.ts";
+import {
+  acceptedHeaders,
+  fitHostedClaude,
+  textBody,
+  type CallerHeaders,
+} from "../upstream/index.ts";
 import type { CallContext } from "./context.ts";
 import { withChanges } from "./hooks.ts";
 import type { Candidate } from "./prepare.ts";
@@ -13,8 +18,12 @@ function write(context: CallContext, candidate: Candidate): WrittenRequest {
   const { call, keeper } = context;
   const { provider, offer } = candidate;
   const route = candidate.route();
-  const notes = withChanges(call.changes, candidate.notes());
-  const sent = textBody(route.body, {
+  const fitted =
+    offer.protocol === "messages"
+      ? fitHostedClaude(route.body, ownHeaders(context, candidate), provider.dialect)
+      : { body: route.body, notes: [] };
+  const notes = withChanges(call.changes, [...candidate.notes(), ...fitted.notes]);
+  const sent = textBody(fitted.body, {
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
@@ -42,5 +51,9 @@ export function takeWritten(context: CallContext, candidate: Candidate): Written
 }
 
 /** The caller's headers, only if the body is in the caller's own protocol: they describe that body. */
-export const callerHeaders = ({ call }: CallContext, candidate: Candidate): CallerHeaders =>
+const ownHeaders = ({ call }: CallContext, candidate: Candidate): CallerHeaders =>
   candidate.route().kind === "direct" ? call.callerHeaders : {};
+
+/** The same, with only the flags that the vendor accepts. */
+export const callerHeaders = (context: CallContext, candidate: Candidate): CallerHeaders =>
+  acceptedHeaders(ownHeaders(context, candidate), candidate.provider.dialect);

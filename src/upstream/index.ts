@@ -28,5 +28,6 @@ export {
 } from "./outcome.ts";
 export { createPools, type Pools } from "./pools.ts";
 export { readRefusal } from "./refusal-body.ts";
+export { acceptedHeaders, fitHostedClaude } from "./vendors/hosted-claude.ts";
 export type { CallerHeaders } from "./vendors/types.ts";
 export * from "./media/index.ts";
