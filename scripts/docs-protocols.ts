@@ -239,6 +239,9 @@ ${content()}
   that is reported.
 - Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. For them these turns
   are gathered at the top, which is reported.
+- In Converse, Llama, Mistral's models and Palmyra refuse other words in the turn of a result, and Llama also in the turn of a call. They
+  stand in turns of their own, with a short turn of the other side between; that is reported. Media that Mistral's models, Qwen and Kimi refuse in
+  results follow them.
 - Claude refuses a turn in which text follows a call. For messages and Converse, calls are moved to the end of their turn.
 - A system turn with \`clear_at: next_user_message\` is left out for other protocols if a user turn follows it.
 - Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent

@@ -5,6 +5,7 @@ import { asList, asNumber, asObject, asText } from "../json.ts";
 import type { Failure } from "../refusal.ts";
 import { Refusal } from "../refusal.ts";
 import type { Check } from "../vendor.ts";
+import { refusedByFamily } from "./families.ts";
 import { wrongOutput } from "./output-schema.ts";
 import { breach, says } from "./refusals.ts";
 
@@ -234,6 +235,8 @@ const ownFields: readonly (readonly [model: RegExp, fields: readonly string[]])[
 ];
 
 function checkModel({ model, body }: Parameters<Check>[0]): void {
+  const failure = refusedByFamily(model, body);
+  if (failure) throw new Refusal(400, failure);
   const known = ownFields.find(([pattern]) => pattern.test(model))?.[1] ?? [];
   const given = Object.keys(asObject(body["additionalModelRequestFields"]));
   const extra = given.find((name) => !known.includes(name));

@@ -4,7 +4,14 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
-import type { CanonicalRequest, JsonObject, Message, Part, Tool } from "./canonical/request.ts";
+import type {
+  CanonicalRequest,
+  JsonObject,
+  Message,
+  Part,
+  Tool,
+  ToolResultPart,
+} from "./canonical/request.ts";
 import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { contentFieldNames } from "./caller-names.ts";
 import { lacks, type Context } from "./fit-context.ts";
@@ -130,6 +137,14 @@ function fitMessage(message: Message, context: Context): Message {
   return { ...message, name: undefined, content };
 }
 
+function fitResult(part: ToolResultPart, context: Context): ToolResultPart {
+  if (part.isError !== true || !lacks(context, "isError")) return part;
+  const why = "the upstream cannot be told that a result is an error, only its text, dropped";
+  context.note(context.names.isError, "dropped", why);
+  const { isError: _error, ...rest } = part;
+  return rest;
+}
+
 function fitPart(part: Part, message: Message, context: Context): Part[] {
   switch (part.type) {
     case "media":
@@ -139,11 +154,7 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
     case "tool_call":
       return [part.signature ? { ...part, signature: ownSignature(part, context) } : part];
     case "tool_result":
-      if (part.isError === true && lacks(context, "isError")) {
-        const why = "the upstream cannot be told that a result is an error, only its text, dropped";
-        context.note(context.names.isError, "dropped", why);
-      }
-      return [part];
+      return [fitResult(part, context)];
     default:
       return [part];
   }

@@ -160,6 +160,9 @@ export interface ReasoningLimits {
 export const takesOneSampler = (model: string): boolean =>
   /claude-(?:opus-4[-.]1|(?:opus|sonnet|haiku)-4[-.][56])(?!\d)/.test(model);
 
+/** The form of call ids that Mistral's models accept, at any provider. */
+export const mistralCallId = /^[a-zA-Z0-9]{9}$/;
+
 /** Claude's pattern, at any provider: it refuses the whole request for other names. */
 export const claudeArgumentName = /^[a-zA-Z0-9_.-]{1,64}$/;
 

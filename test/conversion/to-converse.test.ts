@@ -15,7 +15,13 @@ import {
 import { someRequest } from "../properties/requests.ts";
 import { caseNames, readTranscript } from "../transcripts/transcript.ts";
 
-const models = ["us.amazon.nova-2-lite-v1:0", "us.meta.llama4-scout-17b-instruct-v1:0"];
+const models = [
+  "us.amazon.nova-2-lite-v1:0",
+  "us.meta.llama4-scout-17b-instruct-v1:0",
+  "mistral.mistral-large-3-675b-instruct",
+  "us.writer.palmyra-x5-v1:0",
+  "qwen.qwen3-vl-235b-a22b",
+];
 
 function routeTo(model: string, caller: ProtocolName, body: JsonObject): Route | undefined {
   try {

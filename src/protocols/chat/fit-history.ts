@@ -8,8 +8,9 @@ import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { UpstreamAddress } from "../codec.ts";
 import { hashOf } from "../fit-ids.ts";
+import { mistralCallId } from "../limits.ts";
 import { nonEmpty } from "../read.ts";
-import { callIdForm, isMistral } from "./mistral.ts";
+import { isMistral } from "./mistral.ts";
 import { reasoningText } from "./reasoning.ts";
 
 /** Matches the model names, which all providers keep. */
@@ -43,7 +44,7 @@ function fitCallIds(body: JsonObject): Note[] {
 }
 
 const isRefusedId = (id: Json | undefined): id is string =>
-  typeof id === "string" && !callIdForm.test(id);
+  typeof id === "string" && !mistralCallId.test(id);
 
 const holdsRefusedId = (message: Json): message is JsonObject =>
   isObject(message) &&

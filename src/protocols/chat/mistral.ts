@@ -5,19 +5,17 @@
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { Codec, UpstreamCodec } from "../codec.ts";
+import { mistralCallId } from "../limits.ts";
 
 const names = /(?:^|[/-])(?:mistral|mixtral|ministral|magistral|devstral|codestral|pixtral)/i;
 
 /** True if a model is Mistral's, by its provider's name for it. */
 export const isMistral = (model: string): boolean => names.test(model);
 
-/** The form of the call ids. */
-export const callIdForm = /^[a-zA-Z0-9]{9}$/;
-
 /** The chat codec for Mistral's models. */
 export const mistralCodec = (chat: Codec): UpstreamCodec => ({
   ...chat,
-  limits: { ...chat.limits, callIdForm, systemOnTop: true },
+  limits: { ...chat.limits, callIdForm: mistralCallId, systemOnTop: true },
   encodeRequest(request, model) {
     const body = chat.encodeRequest(request, model);
     return { ...body, messages: bridged(body["messages"] as Json[]) };

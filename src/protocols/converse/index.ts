@@ -4,6 +4,7 @@ import { takesOneSampler } from "../limits.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { decodeError } from "./errors.ts";
+import { familyCodecs } from "./families.ts";
 import { cachingLimits, claudeLimits, conversionLimits, oneSamplerLimits } from "./limits.ts";
 import { answerFailure, answerText, decodeResponse, encodeResponse } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
@@ -17,7 +18,7 @@ export const converseCodec: UpstreamCodec = {
   limits: conversionLimits,
   forModel(model) {
     if (claude.test(model)) return takesOneSampler(model) ? oneSamplerCodec : claudeCodec;
-    return nova.test(model) ? cachingCodec : converseCodec;
+    return nova.test(model) ? cachingCodec : familyCodec(model);
   },
   encodeRequest,
   decodeResponse,
@@ -34,3 +35,4 @@ export const converseCodec: UpstreamCodec = {
 const cachingCodec: UpstreamCodec = { ...converseCodec, limits: cachingLimits };
 const claudeCodec: UpstreamCodec = { ...converseCodec, limits: claudeLimits };
 const oneSamplerCodec: UpstreamCodec = { ...converseCodec, limits: oneSamplerLimits };
+const familyCodec = familyCodecs(converseCodec);

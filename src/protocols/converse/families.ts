@@ -1,0 +1,57 @@
+/**
+ * Families of models that refuse more than Converse itself, by their names at Bedrock. pydantic-ai checked most of it with the real models
+ * (pydantic-ai #6081). docs/bedrock.md; traps T20, T21, T27.
+ */
+import type { CanonicalRequest, JsonObject } from "../canonical/request.ts";
+import type { UpstreamCodec } from "../codec.ts";
+import { mistralCallId, type Limits, type MediaKind } from "../limits.ts";
+import { describeBridge, divideTurns, type ToolBlock } from "./divide-turns.ts";
+import { withMediaBeside } from "./media-beside.ts";
+
+/** The additional rules of a family. */
+interface Family {
+  readonly limits?: Partial<Limits>;
+  /** Blocks that refuse others in their turn. */
+  readonly alone?: readonly ToolBlock[];
+  /** Media that the family reads in a user's turn, but refuses in a tool's result. */
+  readonly refusedInResults?: readonly MediaKind[];
+}
+
+const anyMedia: readonly MediaKind[] = ["image", "audio", "video", "file"];
+
+const families: readonly (readonly [name: RegExp, family: Family])[] = [
+  [/(?:^|[./])meta\.llama/, { alone: ["toolResult", "toolUse"] }],
+  [
+    /(?:^|[./])mistral\./,
+    {
+      limits: { callIdForm: mistralCallId },
+      alone: ["toolResult"],
+      refusedInResults: ["image", "audio", "video"],
+    },
+  ],
+  // It also refuses to be told that a result is an error.
+  [/(?:^|[./])writer\.palmyra/, { limits: { supportedMembers: [] }, alone: ["toolResult"] }],
+  [/(?:^|[./])(?:qwen|moonshot(?:ai)?)\./, { refusedInResults: anyMedia }],
+];
+
+/** Returns a function that finds the codec of a model's family; `converse` itself for any other model. */
+export function familyCodecs(converse: UpstreamCodec): (model: string) => UpstreamCodec {
+  const codecs = families.map(([name, family]) => [name, codecOf(family, converse)] as const);
+  return (model) => codecs.find(([name]) => name.test(model))?.[1] ?? converse;
+}
+
+function codecOf(family: Family, converse: UpstreamCodec): UpstreamCodec {
+  const { limits = {}, alone = [], refusedInResults = [] } = family;
+  return {
+    ...converse,
+    limits: { ...converse.limits, ...limits },
+    encodeRequest(request: CanonicalRequest, model: string): JsonObject {
+      const messages = request.messages.map((message) =>
+        withMediaBeside(message, refusedInResults),
+      );
+      const body = converse.encodeRequest({ ...request, messages }, model);
+      return { ...body, messages: divideTurns(body["messages"] as JsonObject[], alone) };
+    },
+    describeAddedText: describeBridge,
+  };
+}
