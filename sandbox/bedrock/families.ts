@@ -53,6 +53,13 @@ const noStatus = (body: Json): Failure | undefined =>
     ? says("This model doesn't support the status field. Remove status and try again.")
     : undefined;
 
+const noStops = (body: Json): Failure | undefined =>
+  "stopSequences" in asObject(body["inferenceConfig"])
+    ? says(
+        "This model doesn't support the stopSequences field. Remove stopSequences and try again.",
+      )
+    : undefined;
+
 type Rule = (body: Json) => Failure | undefined;
 
 const rules: readonly (readonly [model: RegExp, rules: readonly Rule[]])[] = [
@@ -60,6 +67,7 @@ const rules: readonly (readonly [model: RegExp, rules: readonly Rule[]])[] = [
   [/(?:^|\.)mistral\./, [resultsAlone, shortIds, noneInResults("image")]],
   [/writer\.palmyra/, [resultsAlone, noStatus]],
   [/qwen\.|moonshot/, [noneInResults("image", "document", "video", "audio")]],
+  [/qwen\.|openai\.|deepseek\.v|google\.gemma|zai\./, [noStops]],
 ];
 
 /** Returns the first refusal of a model's family. */

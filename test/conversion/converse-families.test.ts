@@ -42,8 +42,8 @@ const mistral = "mistral.mistral-large-3-675b-instruct";
 const palmyra = "us.writer.palmyra-x5-v1:0";
 const kimi = "moonshotai.kimi-k2.5";
 
-const routeTo = (model: string) =>
-  routeOf("messages", "converse", conversation, { upstreamModel: model });
+const routeTo = (model: string, body = conversation) =>
+  routeOf("messages", "converse", body, { upstreamModel: model });
 const sent = (model: string) =>
   routeTo(model).body["messages"] as { role: string; content: Body[] }[];
 /** The kinds of blocks of each turn, after its role. */
@@ -126,4 +126,31 @@ describe("tool results at Converse", () => {
       expect.objectContaining({ kind: "dropped", param: "messages.content.is_error" }),
     );
   });
+});
+
+describe("stop sequences at Converse", () => {
+  const body = { ...conversation, stop_sequences: ["END"] };
+
+  it.each([
+    "openai.gpt-oss-120b-1:0",
+    "qwen.qwen3-32b-v1:0",
+    "deepseek.v3.2",
+    "google.gemma-3-27b-it",
+    "zai.glm-5",
+  ])("T33: are dropped and reported at %s, which refuses them", (model) => {
+    const route = routeTo(model, body);
+    expect(JSON.stringify(route.body)).not.toContain("stopSequences");
+    expect(route.notes).toContainEqual(
+      expect.objectContaining({ kind: "dropped", param: "stop_sequences" }),
+    );
+  });
+
+  it.each(["us.deepseek.r1-v1:0", llama, mistral, "us.amazon.nova-2-lite-v1:0"])(
+    "are sent to %s",
+    (model) => {
+      expect(routeTo(model, body).body["inferenceConfig"]).toMatchObject({
+        stopSequences: ["END"],
+      });
+    },
+  );
 });

@@ -21,6 +21,7 @@ const models = [
   "mistral.mistral-large-3-675b-instruct",
   "us.writer.palmyra-x5-v1:0",
   "qwen.qwen3-vl-235b-a22b",
+  "openai.gpt-oss-120b-1:0",
 ];
 
 function routeTo(model: string, caller: ProtocolName, body: JsonObject): Route | undefined {

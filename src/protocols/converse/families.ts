@@ -11,6 +11,8 @@ import { withMediaBeside } from "./media-beside.ts";
 /** The additional rules of a family. */
 interface Family {
   readonly limits?: Partial<Limits>;
+  /** True if the family refuses stop sequences. */
+  readonly refusesStops?: true;
   /** Blocks that refuse others in their turn. */
   readonly alone?: readonly ToolBlock[];
   /** Media that the family reads in a user's turn, but refuses in a tool's result. */
@@ -31,7 +33,10 @@ const families: readonly (readonly [name: RegExp, family: Family])[] = [
   ],
   // It also refuses to be told that a result is an error.
   [/(?:^|[./])writer\.palmyra/, { limits: { supportedMembers: [] }, alone: ["toolResult"] }],
-  [/(?:^|[./])(?:qwen|moonshot(?:ai)?)\./, { refusedInResults: anyMedia }],
+  [/(?:^|[./])qwen\./, { refusesStops: true, refusedInResults: anyMedia }],
+  [/(?:^|[./])moonshot(?:ai)?\./, { refusedInResults: anyMedia }],
+  // DeepSeek R1 accepts them.
+  [/(?:^|[./])(?:openai\.|deepseek\.v|google\.gemma|zai\.)/, { refusesStops: true }],
 ];
 
 /** Returns a function that finds the codec of a model's family; `converse` itself for any other model. */
@@ -41,10 +46,16 @@ export function familyCodecs(converse: UpstreamCodec): (model: string) => Upstre
 }
 
 function codecOf(family: Family, converse: UpstreamCodec): UpstreamCodec {
-  const { limits = {}, alone = [], refusedInResults = [] } = family;
+  const { limits = {}, refusesStops, alone = [], refusedInResults = [] } = family;
+  const { unsupportedFields } = converse.limits;
+  const stops = { ...unsupportedFields, stop: "this model refuses stop sequences, dropped" };
   return {
     ...converse,
-    limits: { ...converse.limits, ...limits },
+    limits: {
+      ...converse.limits,
+      unsupportedFields: refusesStops ? stops : unsupportedFields,
+      ...limits,
+    },
     encodeRequest(request: CanonicalRequest, model: string): JsonObject {
       const messages = request.messages.map((message) =>
         withMediaBeside(message, refusedInResults),
