@@ -70,12 +70,14 @@ export const vendorRecords: Readonly<Record<string, ModelRecord>> = {
   },
   "gemini-3.8-flash": {
     ...acceptsAllMedia,
+    parameters: lacks("presence_penalty", "frequency_penalty"),
     reasoning: { kind: "effort", values: ["low", "medium", "high"], off: false },
     toolChoice: allChoices,
     structuredOutputs: true,
   },
   "gemini-3.1-pro-preview": {
     ...acceptsAllMedia,
+    parameters: lacks("presence_penalty", "frequency_penalty"),
     reasoning: { kind: "effort", values: ["low", "medium", "high"], off: false },
     toolChoice: allChoices,
     structuredOutputs: true,

@@ -109,6 +109,33 @@ describe("the shipped list", () => {
     expect(lacked("xai/grok-4.20-0309-non-reasoning")).toEqual([false, true, false]);
   });
 
+  it("marks Gemini 2.5 and later as without penalties, which they refuse", () => {
+    const { models } = environmentCatalog({
+      GEMINI_API_KEY: "k",
+      GOOGLE_GENAI_USE_VERTEXAI: "true",
+      GOOGLE_CLOUD_PROJECT: "p",
+      GOOGLE_CLOUD_LOCATION: "global",
+    });
+    const lacking = (vendor: string): string[] => {
+      const gemini = [...models].filter(([id]) => id.startsWith(`${vendor}/gemini-`));
+      return gemini.flatMap(([id, model]) => {
+        if (model.kind !== "text") return [];
+        const { parameters } = model;
+        const penalties = ["presence_penalty", "frequency_penalty"];
+        return penalties.every((name) => parameters[name] === false) ? [id] : [];
+      });
+    };
+    expect(lacking("google")).toEqual(
+      expect.arrayContaining([
+        "google/gemini-2.5-flash",
+        "google/gemini-3.8-flash",
+        "google/gemini-3.1-pro-preview",
+      ]),
+    );
+    expect(lacking("google")).not.toContain("google/gemini-2.0-flash");
+    expect(lacking("google-vertex")).toContain("google-vertex/gemini-2.5-pro");
+  });
+
   it("marks OpenAI's o models in chat as refusing parallel_tool_calls", () => {
     const { models } = environmentCatalog({ OPENAI_API_KEY: "k" });
     const takes = (id: string) => {
