@@ -234,8 +234,9 @@ const ownFields: readonly (readonly [model: RegExp, fields: readonly string[]])[
   [/openai\.gpt-oss|deepseek/, ["reasoning_effort"]],
 ];
 
-function checkModel({ model, body }: Parameters<Check>[0]): void {
-  const failure = refusedByFamily(model, body);
+function checkModel(call: Parameters<Check>[0]): void {
+  const { model, body } = call;
+  const failure = refusedByFamily(call);
   if (failure) throw new Refusal(400, failure);
   const known = ownFields.find(([pattern]) => pattern.test(model))?.[1] ?? [];
   const given = Object.keys(asObject(body["additionalModelRequestFields"]));

@@ -5,6 +5,12 @@ import { firstFailure } from "../checks.ts";
 import type { Failure } from "../refusal.ts";
 import { says } from "./refusals.ts";
 
+interface Asked {
+  readonly model: string;
+  readonly body: Json;
+  readonly stream: boolean;
+}
+
 type ToolBlock = "toolUse" | "toolResult";
 
 const blocksOf = (value: unknown): Json[] => asList(value).map(asObject);
@@ -60,19 +66,24 @@ const noStops = (body: Json): Failure | undefined =>
       )
     : undefined;
 
-type Rule = (body: Json) => Failure | undefined;
+const noToolStreams = (body: Json, stream: boolean): Failure | undefined =>
+  stream && "toolConfig" in body
+    ? says("This model doesn't support tool use in streaming mode.")
+    : undefined;
+
+type Rule = (body: Json, stream: boolean) => Failure | undefined;
 
 const rules: readonly (readonly [model: RegExp, rules: readonly Rule[]])[] = [
-  [/meta\.llama/, [resultsAlone, callsAlone]],
+  [/meta\.llama/, [noToolStreams, resultsAlone, callsAlone]],
   [/(?:^|\.)mistral\./, [resultsAlone, shortIds, noneInResults("image")]],
-  [/writer\.palmyra/, [resultsAlone, noStatus]],
+  [/writer\.palmyra/, [noToolStreams, resultsAlone, noStatus]],
   [/qwen\.|moonshot/, [noneInResults("image", "document", "video", "audio")]],
   [/qwen\.|openai\.|deepseek\.v|google\.gemma|zai\./, [noStops]],
 ];
 
 /** Returns the first refusal of a model's family. */
-export const refusedByFamily = (model: string, body: Json): Failure | undefined =>
+export const refusedByFamily = ({ model, body, stream }: Asked): Failure | undefined =>
   firstFailure(
     rules.filter(([pattern]) => pattern.test(model)).flatMap(([, own]) => own),
-    (rule) => rule(body),
+    (rule) => rule(body, stream),
   );

@@ -117,19 +117,20 @@ function send(
   if (context.isStopped)
     throw new ExchangeError("aborted", "the gateway stopped before the upstream was asked");
   const { body, notes } = takeWritten(context, candidate);
-  context.route = candidate.route();
+  const route = candidate.route();
+  context.route = route;
   context.record.notes = notes;
   if (call.stream) context.reply.open(droppedHeader(notes));
   const opening = askText(context.services.pools, {
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
-    stream: call.stream,
+    stream: route.streams,
     apiKey,
     traceparent,
     caller: callerHeaders(context, candidate),
     body,
-    timeouts: call.stream
+    timeouts: route.streams
       ? provider.timeouts
       : wholeTimeouts(provider.timeouts, candidate.reservedOutputTokens),
   });

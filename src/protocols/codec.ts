@@ -106,6 +106,8 @@ export interface UpstreamCodec {
   encodeRequest(request: CanonicalRequest, model: string): JsonObject;
   /** Text that the codec added to the conversation, as the detail of a note; undefined or absent: none. */
   describeAddedText?(body: JsonObject): string | undefined;
+  /** True if the vendor refuses to stream the answer to this request: it is asked for the whole answer. Absent: it streams all. */
+  refusesStream?(body: JsonObject): boolean;
   decodeResponse(body: JsonObject): CanonicalResponse;
   encodeResponse(response: CanonicalResponse, context: AnswerContext): JsonObject;
   decodeStream(): Transducer<SseEvent, CanonicalEvent>;

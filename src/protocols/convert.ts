@@ -60,6 +60,7 @@ class ConvertedRoute implements Route {
   readonly kind = "converted";
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
+  readonly streams: boolean;
   readonly #facts: RouteFacts;
   readonly #readBody: ReadBody;
   readonly #upstream: UpstreamCodec;
@@ -79,6 +80,7 @@ class ConvertedRoute implements Route {
     this.#upstream = sent.upstream;
     this.#context = sent.context;
     this.#body = sent.body;
+    this.streams = facts.stream && sent.upstream.refusesStream?.(sent.body) !== true;
   }
 
   get body(): JsonObject {

@@ -75,6 +75,7 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     discardDerived: () => void (sent = undefined),
     notes,
     askedOutputTokens: undefined,
+    streams: false,
     failure,
     isInProgress: () => false,
     usage: (answer) => usageOf(answer["usage"]),

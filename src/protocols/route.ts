@@ -64,6 +64,8 @@ export interface Route {
   readonly notes: readonly Note[];
   /** The maximum of output tokens in the upstream's request; undefined if it has none. */
   readonly askedOutputTokens: number | undefined;
+  /** True if the answer to the caller's request is asked for as a stream. */
+  readonly streams: boolean;
   /** Returns why a body with a success status is no answer (T60); undefined for an answer. */
   failure(answer: JsonObject): WireError | undefined;
   /** True if the vendor is still working on this answer: it reports no content and no usage yet. */
@@ -86,6 +88,7 @@ export class DirectRoute implements Route {
   readonly kind = "direct";
   readonly notes: readonly Note[];
   readonly askedOutputTokens: number | undefined;
+  readonly streams: boolean;
   readonly #facts: RouteFacts;
   readonly #readBody: ReadBody;
   readonly #streamSettings: StreamSettings;
@@ -103,6 +106,7 @@ export class DirectRoute implements Route {
     this.#body = body;
     this.notes = notes;
     this.askedOutputTokens = askedOutputTokens;
+    this.streams = facts.stream;
     this.#streamSettings = { n, stream_options, background };
   }
 

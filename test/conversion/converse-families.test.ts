@@ -128,6 +128,25 @@ describe("tool results at Converse", () => {
   });
 });
 
+describe("streams with tools at Converse", () => {
+  const streaming = { ...conversation, stream: true };
+  const plain = { model: "acme/x", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] };
+  const streams = (model: string, body: Body) =>
+    routeOf("messages", "converse", body, { upstreamModel: model, stream: true }).streams;
+
+  it.each([llama, palmyra, "mistral.mistral-large-2407-v1:0"])(
+    "T14: are asked for as whole answers at %s, which refuses them",
+    (model) => {
+      expect(streams(model, streaming)).toBe(false);
+      expect(streams(model, { ...plain, stream: true })).toBe(true);
+    },
+  );
+
+  it.each([mistral, kimi, "us.amazon.nova-2-lite-v1:0"])("T14: are streams at %s", (model) => {
+    expect(streams(model, streaming)).toBe(true);
+  });
+});
+
 describe("stop sequences at Converse", () => {
   const body = { ...conversation, stop_sequences: ["END"] };
 

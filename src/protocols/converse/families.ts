@@ -13,6 +13,8 @@ interface Family {
   readonly limits?: Partial<Limits>;
   /** True if the family refuses stop sequences. */
   readonly refusesStops?: true;
+  /** True if the family streams no answers to requests with tools. */
+  readonly refusesToolStreams?: true;
   /** Blocks that refuse others in their turn. */
   readonly alone?: readonly ToolBlock[];
   /** Media that the family reads in a user's turn, but refuses in a tool's result. */
@@ -21,18 +23,22 @@ interface Family {
 
 const anyMedia: readonly MediaKind[] = ["image", "audio", "video", "file"];
 
+const mistral: Family = {
+  limits: { callIdForm: mistralCallId },
+  alone: ["toolResult"],
+  refusedInResults: ["image", "audio", "video"],
+};
+
 const families: readonly (readonly [name: RegExp, family: Family])[] = [
-  [/(?:^|[./])meta\.llama/, { alone: ["toolResult", "toolUse"] }],
-  [
-    /(?:^|[./])mistral\./,
-    {
-      limits: { callIdForm: mistralCallId },
-      alone: ["toolResult"],
-      refusedInResults: ["image", "audio", "video"],
-    },
-  ],
+  [/(?:^|[./])meta\.llama/, { refusesToolStreams: true, alone: ["toolResult", "toolUse"] }],
+  // Its models of 2024.
+  [/(?:^|[./])mistral\.mistral-(?:large|small)-24/, { ...mistral, refusesToolStreams: true }],
+  [/(?:^|[./])mistral\./, mistral],
   // It also refuses to be told that a result is an error.
-  [/(?:^|[./])writer\.palmyra/, { limits: { supportedMembers: [] }, alone: ["toolResult"] }],
+  [
+    /(?:^|[./])writer\.palmyra/,
+    { refusesToolStreams: true, limits: { supportedMembers: [] }, alone: ["toolResult"] },
+  ],
   [/(?:^|[./])qwen\./, { refusesStops: true, refusedInResults: anyMedia }],
   [/(?:^|[./])moonshot(?:ai)?\./, { refusedInResults: anyMedia }],
   // DeepSeek R1 accepts them.
@@ -64,5 +70,6 @@ function codecOf(family: Family, converse: UpstreamCodec): UpstreamCodec {
       return { ...body, messages: divideTurns(body["messages"] as JsonObject[], alone) };
     },
     describeAddedText: describeBridge,
+    refusesStream: (body) => family.refusesToolStreams === true && "toolConfig" in body,
   };
 }
