@@ -70,22 +70,25 @@ const routes: readonly [name: string, model: string, isGoogle: boolean][] = [
 describeGateways("pictures of an answer without usage", { config }, (bench) => {
   afterEach(() => bench().expectClean());
 
-  it.each(routes)("T56: of %s are charged, whole and streamed", async (_name, model, isGoogle) => {
-    const isChat = model === "acme/chat";
-    for (const stream of [false, true]) {
-      const whole = isChat ? chatWhole : googleWhole;
-      const streamed = isChat ? chatPictures + chatEnd : googlePictures + googleEnd;
-      bench().up.answer(stream ? sse(streamed) : json(whole));
-      const { path, body } = callOf(model, stream, isGoogle);
-      const response = await bench().post(path, body);
-      expect(await response.text()).toContain(data);
-      expect(await bench().logRow(idOf(response))).toMatchObject(counted);
-    }
-  });
+  it.each(routes)(
+    "T56: pictures of %s are charged, whole and streamed",
+    async (_name, model, isGoogle) => {
+      const isChat = model === "acme/chat";
+      for (const stream of [false, true]) {
+        const whole = isChat ? chatWhole : googleWhole;
+        const streamed = isChat ? chatPictures + chatEnd : googlePictures + googleEnd;
+        bench().up.answer(stream ? sse(streamed) : json(whole));
+        const { path, body } = callOf(model, stream, isGoogle);
+        const response = await bench().post(path, body);
+        expect(await response.text()).toContain(data);
+        expect(await bench().logRow(idOf(response))).toMatchObject(counted);
+      }
+    },
+  );
 
   // Chat frames of a conversion have the pictures at their end.
   it.each(routes.slice(0, 2))(
-    "T62 T56: of %s are charged if their caller leaves as soon as they arrived",
+    "T62 T56: pictures of %s are charged if their caller leaves as soon as they arrived",
     async (_name, model, isGoogle) => {
       bench().up.answer((_request, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
