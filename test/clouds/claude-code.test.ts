@@ -57,7 +57,7 @@ describe.each(["invoked", "vertex"])("%s", (provider) => {
   );
   const headers = { "anthropic-version": "2023-06-01", "anthropic-beta": flags.join(",") };
 
-  /** What the vendor received for a text. */
+  /** The request that the vendor received for a text. */
   async function received(text: string) {
     const url = `${cloud.sandbox.url}/__journal?contains=${encodeURIComponent(text)}`;
     const { data } = (await (await fetch(url)).json()) as {

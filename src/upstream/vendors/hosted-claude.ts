@@ -1,6 +1,6 @@
 /**
- * Claude at Bedrock and Vertex AI refuses beta flags that it does not know ("invalid beta flag", "Unexpected value(s)"), and the fields of
- * some of them ("Extra inputs are not permitted"). Claude Code sends several in each call. The flags are those of LiteLLM's list of September
+ * Claude at Bedrock and Vertex AI refuses beta flags that it does not know ("invalid beta flag", "Unexpected value(s)"). It also refuses
+ * the fields of some of them ("Extra inputs are not permitted"). Claude Code sends several in each call. The flags are those of LiteLLM's list of September
  * 2026, which its users test daily, and `interleaved-thinking`, which Amazon documents. docs/clients.md.
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
