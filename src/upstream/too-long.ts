@@ -9,11 +9,11 @@ const codes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
 
 /**
  * OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
- * Zhipu.
+ * Zhipu; vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio, Ollama.
  */
 const messagePatterns = [
   /\bmaximum (?:context|prompt) length is\b/i,
-  /\bexceeds? (?:the )?context (?:window|limit|length)\b/i,
+  /\bexceeds? (?:the )?(?:model'?s )?(?:maximum )?context (?:window|limit|length)\b/i,
   /\bprompt is too long\b/i,
   /\binput token count\b.{0,80}\bexceeds the maximum number of tokens\b/i,
   /\binput is too long for requested model\b/i,
@@ -25,6 +25,11 @@ const messagePatterns = [
   /\bexceeded model token limit\b/i,
   /\bcontext window exceeds limit\b/i,
   /\bprompt exceeds max length\b/i,
+  /\bmodel's context length is only\b/i,
+  /\blonger than the model'?s context length\b/i,
+  /\bexceeds the maximum allowed input length\b/i,
+  /\binitial prompt is greater than the context length\b/i,
+  /\bprompt too long; exceeded (?:max )?context length\b/i,
 ];
 
 /** True if a vendor says that a request is too long for its model. */

@@ -18,6 +18,13 @@ const words = [
   "Invalid request: Your request exceeded model token limit: 262144",
   "invalid params, context window exceeds limit (2013)",
   "Prompt exceeds max length",
+  "You passed 98305 input tokens and requested 32768 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 98304 tokens. Please reduce the length of the input prompt.",
+  "The input (140000 tokens) is longer than the model's context length (131072 tokens).",
+  "Requested token count exceeds the model's maximum context length of 131072 tokens.",
+  "Input length (265330) exceeds model's maximum context length (262144).",
+  "Input length 202935 exceeds the maximum allowed input length of 202720 tokens.",
+  "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9001>= n_ctx: 8192).",
+  "prompt too long; exceeded max context length by 812 tokens",
 ];
 
 const refused = (message: string, code?: string) =>
