@@ -13,6 +13,12 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
   tool_calls: "tool_calls",
   function_call: "tool_calls",
   content_filter: "content_filter",
+  // Google's words, as some gateways before Gemini keep them, in upper case.
+  safety: "content_filter",
+  prohibited_content: "content_filter",
+  blocklist: "content_filter",
+  recitation: "content_filter",
+  spii: "content_filter",
   // Z.ai.
   sensitive: "content_filter",
   error: "error",
@@ -25,13 +31,13 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
 };
 
 /**
- * Reads `finish_reason`. A plain or unknown reason with calls becomes `tool_calls`, because not every vendor sends it. `stopReason` is
+ * Reads `finish_reason`, in upper or lower case. A plain or unknown reason with calls becomes `tool_calls`, because not every vendor sends it. `stopReason` is
  * vLLM's field for the stop sequence that matched.
  */
 export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unknown): Finish {
   const word = nonEmpty(raw);
   const [baseWord = "stop"] = word?.split(":", 1) ?? [];
-  const reason = lookUp(reasons, baseWord) ?? "stop";
+  const reason = lookUp(reasons, baseWord.toLowerCase()) ?? "stop";
   const sequence = nonEmpty(stopReason);
   return {
     reason: reason === "stop" && hasCalls ? "tool_calls" : reason,

@@ -71,6 +71,17 @@ describe("numbers of pieces", () => {
   });
 });
 
+describe("a finish reason in upper case", () => {
+  it.each([
+    ["MAX_TOKENS", "length"],
+    ["STOP", "stop"],
+    ["SAFETY", "content_filter"],
+  ])("T19: %s is read as %s", (word, reason) => {
+    const { finish } = whole(chunk({ index: 0, delta: { content: "Hi" }, finish_reason: word }));
+    expect(finish).toMatchObject({ reason, raw: word });
+  });
+});
+
 describe("a whole message in a chunk", () => {
   const message = { role: "assistant", content: "Hi" };
 
