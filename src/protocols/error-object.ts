@@ -29,13 +29,13 @@ const messageCharactersMax = 4000;
 
 /**
  * Decodes an upstream's error body in any shape: OpenAI's object, xAI's `{code, error: string}`, OpenRouter's integer codes with
- * `metadata`, FastAPI's `detail`, arrays around any of them, plain text and HTML pages. Never throws.
+ * `metadata`, FastAPI's `detail`, MiniMax's `base_resp`, arrays around any of them, plain text and HTML pages. Never throws.
  */
 export function decodeErrorObject(status: number, body: unknown): WireError {
   const outer = Array.isArray(body) ? body[0] : body;
   if (typeof outer === "string") return { message: plainText(outer) || fallback(status) };
   if (!isObject(outer)) return { message: fallback(status) };
-  const inner = isObject(outer["error"]) ? outer["error"] : outer;
+  const inner = isObject(outer["error"]) ? outer["error"] : (failedStatus(outer) ?? outer);
   const message = messageOf(inner) ?? messageOf(outer) ?? fallback(status);
   return {
     message: message.slice(0, messageCharactersMax),
@@ -43,6 +43,13 @@ export function decodeErrorObject(status: number, body: unknown): WireError {
     code: word(inner["code"]) ?? word(outer["code"]),
     param: word(inner["param"]),
   };
+}
+
+/** Returns MiniMax's status beside an answer, if it is one of failure. A status of success is 0. */
+export function failedStatus({ base_resp: status }: WireObject): WireObject | undefined {
+  if (!isObject(status)) return undefined;
+  const { status_code: code, status_msg: message } = status;
+  return (code ?? 0) !== 0 && word(message) !== undefined ? { code, message } : undefined;
 }
 
 const fallback = (status: number): string => `The upstream answered with status ${status}.`;

@@ -7,6 +7,7 @@ import { encodeErrorObject } from "../error-object.ts";
 export {
   decodeErrorObject as decodeError,
   encodeErrorObject as encodeError,
+  failedStatus,
 } from "../error-object.ts";
 
 /**

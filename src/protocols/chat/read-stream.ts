@@ -9,7 +9,7 @@ import type { WireError } from "../codec.ts";
 import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
-import { decodeError } from "./errors.ts";
+import { decodeError, failedStatus } from "./errors.ts";
 import { outputTexts, readOutput, type Output } from "./output.ts";
 import { misreports, readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -122,8 +122,10 @@ export class ChatReader {
   }
 }
 
-/** True for an error that has no member `error`: a code or a status with a message, or FastAPI's detail (T16). */
-function isBare({ choices, object, code, status, message, detail }: WireObject): boolean {
+/** True for an error that has no member `error`: a code or a status with a message, FastAPI's detail, or MiniMax's status (T16). */
+function isBare(chunk: WireObject): boolean {
+  const { choices, object, code, status, message, detail } = chunk;
+  if (objects(choices).length === 0 && failedStatus(chunk)) return true;
   if (choices !== undefined || object !== undefined) return false;
   const failed = isFailure(code) || isFailure(status);
   return (failed && nonEmpty(message) !== undefined) || nonEmpty(detail) !== undefined;

@@ -106,6 +106,8 @@ describe("an error without the word", () => {
     { code: "InternalError", message: "boom", request_id: "r1" },
     { detail: "boom" },
     { status: 500, message: "boom" },
+    { id: "up1", choices: null, base_resp: { status_code: 1008, status_msg: "boom" } },
+    { id: "up1", choices: [], base_resp: { status_code: 1002, status_msg: "boom" } },
   ])("T16: ends the stream as broken, whatever follows: %j", (error) => {
     expect(read(hi, error, "[DONE]").at(-1)).toMatchObject({ type: "error", message: "boom" });
   });
@@ -117,6 +119,7 @@ describe("an error without the word", () => {
     { code: "0", message: "success" },
     { code: 200, message: "fine" },
     { id: "up1", choices: [], message: "fine", code: 0 },
+    { id: "up1", choices: [], base_resp: { status_code: 0, status_msg: "fine" } },
   ])("T16: is not seen in %j", (note) => {
     expect(read(hi, note, "[DONE]").at(-1)).toMatchObject({ type: "finish" });
   });
