@@ -14,6 +14,8 @@ interface Call {
   isCustom: boolean;
   /** Arguments that arrived before the name. */
   waiting: string;
+  /** All arguments so far. */
+  said: string;
 }
 
 /** The calls of one stream, in the order in which they began. */
@@ -43,6 +45,8 @@ export function takeCallPiece(
   call.wireId ??= id;
   if (id !== undefined && call.wireId === id && !state.byId.has(id)) state.byId.set(id, call);
   call.isCustom ||= piece.isCustom;
+  if (repeatsAll(call, text)) return [];
+  call.said += text;
   if (call.name !== "")
     return text === "" ? [] : [{ type: "tool_call_delta", block: call.block, arguments: text }];
   call.waiting += text;
@@ -50,6 +54,17 @@ export function takeCallPiece(
   call.name = name;
   return beginCall(call, answerId);
 }
+
+/**
+ * True if a piece repeats all arguments of its call: GLM's and other local servers send them once more at the end. What follows an object
+ * would never be JSON. The piece is looked at first, because the text so far is a chain of pieces, slow to read.
+ */
+const repeatsAll = ({ said, isCustom }: Call, text: string): boolean =>
+  !isCustom &&
+  text.length === said.length &&
+  text.startsWith("{") &&
+  text.endsWith("}") &&
+  text === said;
 
 /**
  * Returns the call that a piece continues; undefined if it begins one. A new id with a name begins a call even at a used index: some
@@ -79,6 +94,7 @@ function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {
     name: "",
     isCustom: false,
     waiting: "",
+    said: "",
   };
   calls.push(call);
   if (typeof index === "number") byIndex.set(index, call);

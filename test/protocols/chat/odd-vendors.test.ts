@@ -71,6 +71,31 @@ describe("numbers of pieces", () => {
   });
 });
 
+describe("arguments that are sent once more", () => {
+  const end = chunk({ index: 0, delta: {}, finish_reason: "tool_calls" });
+
+  it("T3: as a whole at the end, are the arguments once", () => {
+    const { content } = whole(
+      call(0, { id: "a", function: { name: "x", arguments: '{"p"' } }),
+      call(0, { function: { arguments: ":1}" } }),
+      call(0, { id: "a", function: { name: "x", arguments: '{"p":1}' } }),
+      end,
+    );
+    expect(content).toMatchObject([{ id: "a", name: "x", arguments: '{"p":1}' }]);
+  });
+
+  it("T3: are kept if they are a custom tool's text, or not all of it", () => {
+    const { content } = whole(
+      call(0, { id: "a", type: "custom", custom: { name: "x", input: "{}" } }),
+      call(0, { custom: { input: "{}" } }),
+      call(1, { id: "b", function: { name: "y", arguments: "[1," } }),
+      call(1, { function: { arguments: "[1," } }),
+      end,
+    );
+    expect(content).toMatchObject([{ arguments: "{}{}" }, { arguments: "[1,[1," }]);
+  });
+});
+
 describe("a finish reason in upper case", () => {
   it.each([
     ["MAX_TOKENS", "length"],
