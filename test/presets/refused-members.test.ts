@@ -155,6 +155,7 @@ describe("the parameters and members that a provider refuses", () => {
 
   it.each([
     ["by its name", { id: "cerebras", baseUrl: "https://proxy.example.com/v1" }, true],
+    ["of Databricks", { id: "databricks", baseUrl: "https://proxy.example.com/v1" }, true],
     ["by its address", { id: "fast", baseUrl: "https://api.groq.com/openai/v1" }, true],
     ["is nothing elsewhere", { id: "local", baseUrl: "http://127.0.0.1:8000/v1" }, false],
   ])("are members known %s", (_how, provider, refuses) => {

@@ -70,7 +70,7 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   return parts;
 }
 
-/** Mistral sends content as parts, and reasoning as a part of type `thinking`. Any part with a `text` counts as text, whatever its type. */
+/** Mistral and Databricks send content as parts, reasoning among them. Any part with a `text` counts as text, whatever its type. */
 function contentParts(content: unknown): Part[] {
   const parts = Array.isArray(content) ? objects(content).map(asText) : content;
   const texts = decodeContent(parts, "content", []).filter(
@@ -82,12 +82,19 @@ function contentParts(content: unknown): Part[] {
 const asText = (part: WireObject): WireObject =>
   typeof part["text"] === "string" ? { ...part, type: "text" } : part;
 
-/** Returns the text of Mistral's `thinking` parts in a message or delta. */
+/** Returns the reasoning among the parts of a message or delta: Mistral's `thinking`, and `reasoning` of Claude at Databricks. */
 export function thinkingParts(content: unknown): Part[] {
-  return objects(content)
-    .filter((part) => part["type"] === "thinking")
-    .map((part) => objects(part["thinking"]).map((piece) => nonEmpty(piece["text"]) ?? ""))
-    .map((texts) => ({ type: "reasoning", text: texts.join("") }));
+  return objects(content).flatMap((part) => {
+    const pieces = thoughtsIn(part);
+    if (pieces === undefined) return [];
+    const text = pieces.map((piece) => nonEmpty(piece["text"]) ?? "").join("");
+    return [{ type: "reasoning", text }];
+  });
+}
+
+function thoughtsIn({ type, thinking, summary }: WireObject): WireObject[] | undefined {
+  if (type === "thinking") return objects(thinking);
+  return type === "reasoning" ? objects(summary) : undefined;
 }
 
 function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {

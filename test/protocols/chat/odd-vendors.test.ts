@@ -96,6 +96,31 @@ describe("arguments that are sent once more", () => {
   });
 });
 
+describe("reasoning among the parts of a content", () => {
+  const thought = (text: string) => ({
+    type: "reasoning",
+    summary: [{ type: "summary_text", text, signature: "s" }],
+  });
+
+  it("is read as Claude at Databricks sends it, streamed and whole", () => {
+    const expected = [
+      { type: "reasoning", text: "Hmm." },
+      { type: "text", text: "Hi" },
+    ];
+    const { content } = whole(
+      chunk({ index: 0, delta: { content: [thought("Hm")] } }),
+      chunk({ index: 0, delta: { content: [thought("m.")] } }),
+      chunk({ index: 0, delta: { content: "Hi" } }),
+      chunk({ index: 0, delta: {}, finish_reason: "stop" }),
+    );
+    expect(content).toEqual(expected);
+    const message = { content: [thought("Hmm."), { type: "text", text: "Hi" }] };
+    const answer = { ...base, choices: [{ index: 0, message, finish_reason: "stop" }] };
+    expect(chatCodec.decodeResponse(answer).content).toEqual(expected);
+    expect(chatCodec.direct.text(answer)).toBe("HiHmm.");
+  });
+});
+
 describe("a finish reason in upper case", () => {
   it.each([
     ["MAX_TOKENS", "length"],
