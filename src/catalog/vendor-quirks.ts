@@ -19,7 +19,8 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     customTools,
     // OpenAI added this choice together with custom tools. Others, such as Groq and vLLM, refuse it (T29).
     refusesAllowed: customTools !== true,
-    maximumField: vendorField(provider, "maximum_field") ?? maximumField,
+    onlyMaximumField: vendorField(provider, "maximum_field"),
+    maximumField,
     inlineMedia,
     strictByRecord,
   };

@@ -28,7 +28,9 @@ interface VendorQuirks {
   readonly customTools?: true | undefined;
   /** True if the vendor refuses a choice among allowed tools in chat. */
   readonly refusesAllowed?: boolean | undefined;
-  /** The vendor's only chat name for the maximum of output tokens: `max_completion_tokens` at reasoning models, `max_tokens` at all. */
+  /** The only chat name for the maximum of output tokens that the vendor reads. Absent: it reads both. */
+  readonly onlyMaximumField?: MaximumField | undefined;
+  /** The same for its reasoning models. */
   readonly maximumField?: MaximumField | undefined;
   /** True if the vendor fetches no media from addresses in messages. */
   readonly inlineMedia?: true | undefined;
@@ -202,10 +204,10 @@ function directUpstreamRequest(input: RouteInput): DirectFit {
   };
 }
 
-/** The only name that the upstream accepts for the maximum of output tokens; undefined if it accepts both. */
-export function maximumFieldOf({ maximumField, abilities }: RouteInput): MaximumField | undefined {
-  const reasons = (abilities?.reasoning?.kind ?? "none") !== "none";
-  return maximumField === "max_tokens" || reasons ? maximumField : undefined;
+/** The only name that the upstream reads for the maximum of output tokens; undefined if it reads both. */
+export function maximumFieldOf(input: RouteInput): MaximumField | undefined {
+  const reasons = (input.abilities?.reasoning?.kind ?? "none") !== "none";
+  return input.onlyMaximumField ?? (reasons ? input.maximumField : undefined);
 }
 
 /** Decodes the caller's request into the canonical form. @throws GatewayError as the codec does */

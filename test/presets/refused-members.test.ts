@@ -108,6 +108,7 @@ describe("a conversation with reasoning in it", () => {
     ["mistral", { max_completion_tokens: 50, max_tokens: 70 }, { max_tokens: 50 }],
     ["mistral", { max_completion_tokens: null, max_tokens: 70 }, { max_tokens: 70 }],
     ["groq", { max_completion_tokens: 50 }, { max_completion_tokens: 50 }],
+    ["deepseek", { max_completion_tokens: 50 }, { max_tokens: 50 }],
   ])("T30: %s gets the limit of %j as its own parameter", async (vendor, given, gets) => {
     const { body, reported } = await sent(vendor, "/v1/chat/completions", {
       ...chat,
@@ -116,7 +117,7 @@ describe("a conversation with reasoning in it", () => {
     });
     const { max_tokens, max_completion_tokens } = body;
     expect({ max_tokens, max_completion_tokens }).toEqual(gets);
-    expect(reported).toEqual(["messages.reasoning_content"]);
+    expect(reported).toEqual(vendor === "deepseek" ? [] : ["messages.reasoning_content"]);
   });
 
   it("T41: is sent with reasoning to a vendor that requires it", async () => {
@@ -146,6 +147,20 @@ describe("the parameters and members that a provider refuses", () => {
     const { chat = {}, ...others } = refusedParameters({ id: "gemini", baseUrl, dialect });
     expect(chat).toMatchObject({ store: false, prompt_cache_key: false, seed: false });
     expect([Object.keys(chat).includes("stop"), others]).toEqual([false, {}]);
+  });
+
+  it.each([
+    ["deepseek", "max_tokens"],
+    ["zai", "max_tokens"],
+    ["zhipuai", "max_tokens"],
+    ["nvidia", "max_tokens"],
+    ["togetherai", "max_tokens"],
+    ["chutes", "max_tokens"],
+    ["mistral", "max_tokens"],
+    ["snowflake-cortex", "max_completion_tokens"],
+    ["groq", undefined],
+  ])("T30: %s reads only %s", (id, name) => {
+    expect(vendorQuirks({ id, baseUrl: proxy, dialect }).onlyMaximumField).toBe(name);
   });
 
   it("T31: include parameters by dialect", () => {

@@ -57,8 +57,8 @@ export interface VendorRow {
   readonly refused_members?: readonly string[];
   /** Parameters that it refuses with 400 or 422 in chat, by chat-completions names. */
   readonly refused_fields?: readonly string[];
-  /** The field for the maximum of output tokens in chat, if it refuses the other one. */
-  readonly maximum_field?: "max_tokens";
+  /** The field for the maximum of output tokens in chat, if it refuses or ignores the other one. */
+  readonly maximum_field?: "max_tokens" | "max_completion_tokens";
   /** True if it refuses an answer format, such as JSON, together with tools in chat. */
   readonly format_or_tools?: true;
   readonly tier?: SupplyTier;
