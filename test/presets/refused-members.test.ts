@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSandbox, type Sandbox } from "../../sandbox/index.ts";
-import { refusedParameters, vendorQuirks } from "../../src/catalog/index.ts";
+import { environmentCatalog, refusedParameters, vendorQuirks } from "../../src/catalog/index.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 
 type Body = Record<string, unknown>;
@@ -150,6 +150,15 @@ describe("the parameters and members that a provider refuses", () => {
   });
 
   it.each([
+    ["nvidia", ["prompt_cache_key", "store", "verbosity"]],
+    ["cerebras", ["store", "verbosity", "prompt_cache_key"]],
+    ["baseten", ["prompt_cache_key"]],
+  ])("T31: include what %s refuses of Codex", (id, names) => {
+    const refused = refusedParameters({ id, baseUrl: proxy, dialect });
+    expect(Object.keys(refused.chat ?? {})).toEqual(names);
+  });
+
+  it.each([
     ["deepseek", "max_tokens"],
     ["zai", "max_tokens"],
     ["zhipuai", "max_tokens"],
@@ -161,6 +170,16 @@ describe("the parameters and members that a provider refuses", () => {
     ["groq", undefined],
   ])("T30: %s reads only %s", (id, name) => {
     expect(vendorQuirks({ id, baseUrl: proxy, dialect }).onlyMaximumField).toBe(name);
+  });
+
+  it.each([
+    ["MOONSHOT_API_KEY", "moonshotai/kimi-k2.6", ["temperature", "top_p"]],
+    ["MOONSHOT_API_KEY", "moonshotai/kimi-k2.7-code", ["temperature", "presence_penalty"]],
+    ["CEREBRAS_API_KEY", "cerebras/gpt-oss-120b", ["parallel_tool_calls"]],
+  ])("T31: include with %s those of %s: %j", (variable, id, names) => {
+    const model = environmentCatalog({ [variable]: "key" }).models.get(id);
+    const refused = Object.fromEntries(names.map((name) => [name, false]));
+    expect(model).toMatchObject({ parameters: refused });
   });
 
   it("T31: include parameters by dialect", () => {
