@@ -70,11 +70,13 @@ const maximumName = ({ protocol, names, maximumField }: CanonicalRequest): strin
 
 function encodeTool(tool: Tool): JsonObject {
   if (tool.custom) return { type: "custom", custom: encodeCustomTool(tool, "grammar") };
-  const { name, description, parameters, strict } = tool;
+  // Without a schema a tool has no arguments. MiniMax refuses one that leaves it out.
+  const { name, description, parameters = { type: "object", properties: {} }, strict } = tool;
   const declaration: JsonObject = { name };
   if (description !== undefined) declaration["description"] = description;
-  if (parameters !== undefined) declaration["parameters"] = parameters;
-  if (strict !== undefined) declaration["strict"] = strict;
+  declaration["parameters"] = parameters;
+  // False is the default, and some vendors refuse the word.
+  if (strict === true) declaration["strict"] = true;
   return { type: "function", function: declaration };
 }
 
