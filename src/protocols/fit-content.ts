@@ -115,7 +115,12 @@ function fitParameters(tool: string, parameters: JsonObject, context: Context): 
     const why = `upstreams take one object of arguments: what it may be by ${lost.join(" or ")} was merged`;
     context.note(param, "rewritten", why);
   }
-  return context.target.limits.listsNeedItems === true ? withItems(schema) : schema;
+  const { listsNeedItems, toolSchema } = context.target.limits;
+  const closed = listsNeedItems === true ? withItems(schema) : schema;
+  const taken = toolSchema?.(closed) ?? closed;
+  if (taken !== closed)
+    context.note(param, "rewritten", "types and references moved to where the upstream takes them");
+  return taken;
 }
 
 function fitMessage(message: Message, context: Context): Message {

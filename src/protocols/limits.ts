@@ -112,6 +112,8 @@ export interface Limits {
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
   /** True if lists in schemas must declare their items (open-lists.ts). Absent: they need not. */
   readonly listsNeedItems?: true;
+  /** Rewrites a tool's argument schema as the vendor takes it; the same object if that is unchanged. Absent: it takes any. */
+  readonly toolSchema?: (schema: JsonObject) => JsonObject;
   /** True if the vendor refuses an output format beside tools. Absent: it accepts both. */
   readonly formatOrTools?: true;
   /** True if an answer schema must have an object at its root (wrap-answer-schema.ts). Absent: it need not. */

@@ -6,6 +6,7 @@ import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
 import { deepseek, kimi } from "./fit-history.ts";
+import { kimiSchema } from "./kimi-schema.ts";
 import { conversionLimits } from "./limits.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
@@ -41,12 +42,13 @@ const systemFirstCodec: UpstreamCodec = {
 };
 
 /** Both models refuse a conversation whose calls lack the reasoning before them. */
+const reasoningLimits = { ...conversionLimits, needsReasoning: true } as const;
 const kimiCodec: UpstreamCodec = {
   ...chatCodec,
-  limits: { ...conversionLimits, needsReasoning: true },
+  limits: { ...reasoningLimits, toolSchema: kimiSchema },
 };
 /** DeepSeek refuses any tool choice while it reasons, which it does by default. */
 const deepseekCodec: UpstreamCodec = {
-  ...kimiCodec,
-  limits: { ...kimiCodec.limits, refusesAuto: true },
+  ...chatCodec,
+  limits: { ...reasoningLimits, refusesAuto: true },
 };
