@@ -23,6 +23,8 @@ interface LocalRow {
   /** The variable for its key, if the server may be started with one. */
   readonly keyVariable?: string;
   readonly example: string;
+  /** True if it refuses a tool choice that names a tool. */
+  readonly refusesNamed?: true;
 }
 
 /** All known kinds of servers. */
@@ -46,6 +48,7 @@ export const localRows: readonly LocalRow[] = [
     variable: "LMSTUDIO_BASE_URL",
     keyVariable: "LMSTUDIO_API_KEY",
     example: "http://127.0.0.1:1234",
+    refusesNamed: true,
   },
   {
     id: "llamacpp",

@@ -5,6 +5,7 @@
 import { memoizeByObject } from "../base/memoize.ts";
 import { dialectRows } from "./dialects.ts";
 import { vendorRows } from "./list/shipped.ts";
+import { localRows } from "./local-servers.ts";
 import type { VendorRow } from "./list/types.ts";
 import type { OfferProtocol, Provider } from "./types.ts";
 
@@ -16,6 +17,8 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
   return {
     refusedMembers: vendorField(provider, "refused_members") ?? [],
     formatOrTools: vendorField(provider, "format_or_tools") === true,
+    refusesNullContent: vendorField(provider, "no_null_content") === true,
+    refusesNamed: localRows.some(({ id, refusesNamed }) => refusesNamed && id === provider.id),
     customTools,
     // OpenAI added this choice together with custom tools. Others, such as Groq and vLLM, refuse it (T29).
     refusesAllowed: customTools !== true,
@@ -45,7 +48,12 @@ export const refusedParameters = memoizeByObject((provider: Named): Refused => {
 
 type Refused = Readonly<Partial<Record<OfferProtocol, Readonly<Record<string, false>>>>>;
 
-type QuirkField = "refused_members" | "refused_fields" | "format_or_tools" | "maximum_field";
+type QuirkField =
+  | "refused_members"
+  | "refused_fields"
+  | "format_or_tools"
+  | "maximum_field"
+  | "no_null_content";
 
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */
 function vendorField<FieldName extends QuirkField>(

@@ -62,6 +62,10 @@ export interface RequestAddress {
 export interface UpstreamAddress extends RequestAddress {
   /** Message members that the upstream refuses; absent: none. */
   readonly refusedMembers?: readonly string[] | undefined;
+  /** True if the upstream refuses `null` as the content of a chat message, also beside calls. */
+  readonly refusesNullContent?: boolean | undefined;
+  /** True if the upstream refuses a tool choice that names a tool in chat. */
+  readonly refusesNamed?: boolean | undefined;
   /** The only chat name that the upstream accepts for the maximum of output tokens; absent: it accepts both. */
   readonly maximumField?: MaximumField | undefined;
 }

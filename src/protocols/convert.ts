@@ -249,6 +249,7 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   if (limits.protocol === "messages") return limitsOfClaude(limits, input);
   if (limits.protocol !== "chat") return limits;
   const { refusedMembers = [], customTools, refusesAllowed, formatOrTools } = input;
+  const { refusesNamed, refusesNullContent } = input;
   const maximumField = maximumFieldOf(input);
   const refusesReasoning = refusedMembers.includes("reasoning_content");
   return {
@@ -257,6 +258,8 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
     ...(customTools ? { customTools } : {}),
     ...(refusesAllowed ? { refusesAllowed } : {}),
     ...(formatOrTools ? { formatOrTools } : {}),
+    ...(refusesNamed ? { refusesNamed } : {}),
+    ...(refusesNullContent ? { refusesNullContent } : {}),
     ...(maximumField ? { maximumField } : {}),
   };
 }

@@ -79,8 +79,14 @@ function fitStop(fitting: Fitting): void {
  * minimum: agents ask for a single token to see whether a model answers.
  */
 function fitMaxOutputTokens(fitting: Fitting): void {
-  const { needsMaximum, outputTokensMin = 1, maximumField } = fitting.target.limits;
+  const {
+    needsMaximum,
+    outputTokensMin = 1,
+    maximumField,
+    refusesNullContent,
+  } = fitting.target.limits;
   const { maxOutputTokens } = fitting.request;
+  if (refusesNullContent) fitting.request = { ...fitting.request, needsContent: true };
   if (maximumField) fitting.request = { ...fitting.request, maximumField };
   if (maxOutputTokens === undefined) {
     if (!needsMaximum) return;

@@ -48,6 +48,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   fitContent(fitting, notes);
   fitIds(fitting);
   fitAllowed(fitting);
+  fitNamed(fitting);
   fitForbidden(fitting);
   fitChoice(fitting);
   capOutputTokens(fitting);
@@ -113,6 +114,18 @@ function fitAllowed(fitting: Fitting): void {
     );
   fitting.note("toolChoice", "rewritten", "none of the tools it allows is offered: none is called");
   fitting.request = { ...request, toolChoice: { type: "none" } };
+}
+
+/** If the vendor refuses to be told a tool by its name, only this tool is offered, and a call required. */
+function fitNamed(fitting: Fitting): void {
+  const { request } = fitting;
+  const { toolChoice: choice, tools = [] } = request;
+  if (!fitting.target.limits.refusesNamed || choice?.type !== "tool") return;
+  const offered = tools.filter(({ name }) => name === choice.name);
+  if (offered.length === 0) return;
+  const detail = "the upstream takes no choice by name: only this tool is offered";
+  fitting.note("toolChoice", "rewritten", detail);
+  fitting.request = { ...request, tools: offered, toolChoice: { type: "required" } };
 }
 
 /**

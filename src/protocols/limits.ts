@@ -100,6 +100,10 @@ export interface Limits {
   readonly metadataNeedsStore?: true;
   /** True if the vendor refuses even the tool choice `auto`. Absent: it accepts it. */
   readonly refusesAuto?: true;
+  /** True if the vendor refuses a choice that names a tool: only this tool is offered, and a call required. Absent: it accepts it. */
+  readonly refusesNamed?: true;
+  /** True if the vendor refuses messages without content, also beside calls: they get an empty text. Absent: it accepts them. */
+  readonly refusesNullContent?: true;
   /** False if offered tools cannot be forbidden. Absent: they can. */
   readonly forbidsTools?: boolean;
   /** Pattern of tool names that the vendor accepts; others are renamed (tool-names.ts). */

@@ -24,6 +24,10 @@ interface VendorQuirks {
   readonly refusedMembers?: readonly string[] | undefined;
   /** True if the vendor refuses an output format beside tools in chat. */
   readonly formatOrTools?: boolean | undefined;
+  /** True if the vendor refuses `null` as the content of a chat message, also beside calls. */
+  readonly refusesNullContent?: boolean | undefined;
+  /** True if the vendor refuses a tool choice that names a tool in chat. */
+  readonly refusesNamed?: boolean | undefined;
   /** True if the vendor has custom tools in chat. Absent: they are sent as functions. */
   readonly customTools?: true | undefined;
   /** True if the vendor refuses a choice among allowed tools in chat. */
@@ -192,10 +196,11 @@ export class DirectRoute implements Route {
 
 /** Returns the caller's body for an upstream of the same protocol. @throws GatewayError as `fitDirect` */
 function directUpstreamRequest(input: RouteInput): DirectFit {
-  const { caller, upstreamModel: model, stream, refusedMembers } = input;
+  const { caller, upstreamModel: model, stream, refusedMembers, refusesNullContent } = input;
   const direct = fitDirect(input);
   const maximumField = maximumFieldOf(input);
-  const upstream = { model, stream, refusedMembers, maximumField };
+  const quirks = { refusedMembers, refusesNullContent, refusesNamed: input.refusesNamed };
+  const upstream = { model, stream, ...quirks, maximumField };
   const { body, notes } = caller.direct.request(direct.body, upstream);
   return {
     ...direct,

@@ -79,3 +79,72 @@ describe("the schema of a tool for Kimi", () => {
     expect(sent("glm-5.3", given)).toEqual({ schema: given, reported: [] });
   });
 });
+
+describe("an answer of only calls", () => {
+  const calls = [{ id: "c1", type: "function", function: { name: "go", arguments: "{}" } }];
+  const result = { role: "tool", tool_call_id: "c1", content: "Gone." };
+  const chat = {
+    model: "acme/x",
+    messages: [...text("Go"), { role: "assistant", content: null, tool_calls: calls }, result],
+  };
+  const messages = {
+    model: "acme/x",
+    max_tokens: 9,
+    messages: [
+      ...text("Go"),
+      { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "go", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "Gone." }] },
+    ],
+  };
+
+  it.each([
+    ["chat", chat],
+    ["messages", messages],
+  ] as const)("from %s has an empty text at Cloudflare, which refuses null", (from, body) => {
+    const answer = (refusesNullContent: boolean) => {
+      const route = routeOf(from, "chat", body, { refusesNullContent });
+      expect(route.notes).toEqual([]);
+      return (route.body["messages"] as Body[])[1];
+    };
+    expect(answer(true)).toEqual({ role: "assistant", content: "", tool_calls: calls });
+    expect(answer(false)).toEqual({ role: "assistant", content: null, tool_calls: calls });
+  });
+});
+
+describe("a choice that names a tool", () => {
+  const tool = (name: string) => ({
+    type: "function",
+    function: { name, parameters: { type: "object", properties: {} } },
+  });
+  const chat = {
+    model: "acme/x",
+    messages: text("Go"),
+    tools: [tool("go"), tool("stay")],
+    tool_choice: { type: "function", function: { name: "go" } },
+  };
+  const messages = {
+    model: "acme/x",
+    max_tokens: 9,
+    messages: text("Go"),
+    tools: ["go", "stay"].map((name) => ({ name, input_schema: { type: "object" } })),
+    tool_choice: { type: "tool", name: "go" },
+  };
+
+  it.each([
+    ["chat", chat],
+    ["messages", messages],
+  ] as const)("T29: from %s leaves only that tool at LM Studio, reported", (from, body) => {
+    const route = routeOf(from, "chat", body, { refusesNamed: true });
+    const { tools, tool_choice } = route.body;
+    expect({ tools, tool_choice }).toEqual({ tools: [tool("go")], tool_choice: "required" });
+    expect(paramsOf(route)).toEqual(["tool_choice"]);
+  });
+
+  it("T29: is sent to others as it is, and so is a name that is not offered", () => {
+    const named = routeOf("chat", "chat", chat, {});
+    expect(named.body).toMatchObject({ tools: chat.tools, tool_choice: chat.tool_choice });
+    const other = { ...chat, tools: [tool("stay")] };
+    const route = routeOf("chat", "chat", other, { refusesNamed: true });
+    expect([route.body["tool_choice"], route.notes]).toEqual([chat.tool_choice, []]);
+  });
+});

@@ -173,6 +173,15 @@ describe("the parameters and members that a provider refuses", () => {
   });
 
   it.each([
+    ["cloudflare-workers-ai", true, false],
+    ["lmstudio", false, true],
+    ["vllm", false, false],
+  ])("%s: refuses null as content: %s, a tool by name: %s", (id, noNull, noName) => {
+    const { refusesNullContent, refusesNamed } = vendorQuirks({ id, baseUrl: proxy, dialect });
+    expect([refusesNullContent, refusesNamed]).toEqual([noNull, noName]);
+  });
+
+  it.each([
     ["MOONSHOT_API_KEY", "moonshotai/kimi-k2.6", ["temperature", "top_p"]],
     ["MOONSHOT_API_KEY", "moonshotai/kimi-k2.7-code", ["temperature", "presence_penalty"]],
     ["CEREBRAS_API_KEY", "cerebras/gpt-oss-120b", ["parallel_tool_calls"]],

@@ -59,6 +59,8 @@ export interface VendorRow {
   readonly refused_fields?: readonly string[];
   /** The field for the maximum of output tokens in chat, if it refuses or ignores the other one. */
   readonly maximum_field?: "max_tokens" | "max_completion_tokens";
+  /** True if it refuses `null` as the content of a chat message, also beside tool calls. */
+  readonly no_null_content?: true;
   /** True if it refuses an answer format, such as JSON, together with tools in chat. */
   readonly format_or_tools?: true;
   readonly tier?: SupplyTier;

@@ -233,6 +233,8 @@ export interface CanonicalRequest {
   readonly maxOutputTokens?: number | undefined;
   /** Set by `fit` if the target's vendor uses another name than its protocol does. */
   readonly maximumField?: MaximumField | undefined;
+  /** Set by `fit` if the target's vendor refuses messages without content. */
+  readonly needsContent?: true | undefined;
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
   readonly topK?: number | undefined;

@@ -7,6 +7,7 @@ import { isSet, objects } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { answerPictures, answerText, readFacts } from "./facts.ts";
 import { fitHistory } from "./fit-history.ts";
+import { fitVendor } from "./fit-vendor.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
@@ -19,6 +20,7 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const notes = [
     ...removeFilteredFields(copy),
     ...fitHistory(copy, upstream),
+    ...fitVendor(copy, upstream),
     ...removeRefused(copy, refusedMembers),
   ];
   if (upstream.maximumField) renameMaximum(copy, upstream.maximumField);

@@ -30,7 +30,10 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
   // Only in responses can the arguments of an earlier call be any text.
   const messages =
     request.protocol === "responses" ? request.messages.map(withObjects) : request.messages;
-  const body: JsonObject = { model, messages: messages.flatMap(encodeMessage) };
+  const body: JsonObject = {
+    model,
+    messages: messages.flatMap((message) => encodeMessage(message, request)),
+  };
   const set = (key: string, value: Json | undefined): void => {
     if (value !== undefined) body[key] = value;
   };
@@ -105,13 +108,17 @@ const withObjects = (message: Message): Message => ({
 });
 
 /** Encodes one turn as messages. Each tool result becomes a message, directly after the calls and before the user's content. */
-function encodeMessage(message: Message): JsonObject[] {
+function encodeMessage(message: Message, { needsContent }: CanonicalRequest): JsonObject[] {
   const name = member("name", message.name);
   // All upstreams know `system`, but not all know `developer`; OpenAI reads `system` as `developer`.
   if (message.role === "system") {
     return [{ role: "system", content: joinText(message.content), ...name }];
   }
-  if (message.role === "assistant") return [{ ...encodeAssistant(message.content), ...name }];
+  if (message.role === "assistant") {
+    const encoded = encodeAssistant(message.content);
+    const said: JsonObject = needsContent ? { content: encoded["content"] ?? "" } : {};
+    return [{ ...encoded, ...said, ...name }];
+  }
   const results = message.content.filter((part) => part.type === "tool_result");
   const others = message.content.filter((part) => part.type !== "tool_result");
   const rest = [...results.flatMap(mediaOfResult), ...others];
