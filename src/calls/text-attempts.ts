@@ -125,7 +125,7 @@ function send(
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
-    stream: route.streams,
+    stream: call.stream || context.route.streams === true,
     apiKey,
     traceparent,
     caller: callerHeaders(context, candidate),

@@ -18,6 +18,7 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     refusedMembers: vendorField(provider, "refused_members") ?? [],
     formatOrTools: vendorField(provider, "format_or_tools") === true,
     refusesNullContent: vendorField(provider, "no_null_content") === true,
+    streamsOnly: patternOf(vendorField(provider, "streams_only")),
     refusesNamed: localRows.some(({ id, refusesNamed }) => refusesNamed && id === provider.id),
     customTools,
     // OpenAI added this choice together with custom tools. Others, such as Groq and vLLM, refuse it (T29).
@@ -53,7 +54,8 @@ type QuirkField =
   | "refused_fields"
   | "format_or_tools"
   | "maximum_field"
-  | "no_null_content";
+  | "no_null_content"
+  | "streams_only";
 
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */
 function vendorField<FieldName extends QuirkField>(
@@ -67,5 +69,8 @@ function vendorField<FieldName extends QuirkField>(
   );
   return row?.[name];
 }
+
+const patternOf = (pattern: string | undefined): RegExp | undefined =>
+  pattern === undefined ? undefined : new RegExp(pattern);
 
 const hostOf = (url: string): string | undefined => URL.parse(url)?.hostname;

@@ -22,6 +22,7 @@ import {
   decodeCallerRequest,
   DirectRoute,
   maximumFieldOf,
+  mustStream,
   type Route,
   type RouteFacts,
   type RouteInput,
@@ -71,7 +72,9 @@ class ConvertedRoute implements Route {
   /** The last decoded answer: `failure` and `answer` both read it. */
   #lastDecoded: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
 
-  constructor(facts: RouteFacts, readBody: ReadBody) {
+  constructor(given: RouteFacts, readBody: ReadBody) {
+    this.streams = mustStream(given);
+    const facts = this.streams ? { ...given, stream: true } : given;
     const sent = convertRequest({ ...facts, body: readBody() });
     this.notes = sent.notes;
     this.askedOutputTokens = sent.askedOutputTokens;

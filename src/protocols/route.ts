@@ -26,6 +26,8 @@ interface VendorQuirks {
   readonly formatOrTools?: boolean | undefined;
   /** True if the vendor refuses `null` as the content of a chat message, also beside calls. */
   readonly refusesNullContent?: boolean | undefined;
+  /** Matches the vendor's models that refuse to answer as a whole: they are asked for a stream. */
+  readonly streamsOnly?: RegExp | undefined;
   /** True if the vendor refuses a tool choice that names a tool in chat. */
   readonly refusesNamed?: boolean | undefined;
   /** True if the vendor has custom tools in chat. Absent: they are sent as functions. */
@@ -70,8 +72,8 @@ export interface Route {
   readonly notes: readonly Note[];
   /** The maximum of output tokens in the upstream's request; undefined if it has none. */
   readonly askedOutputTokens: number | undefined;
-  /** True if the answer to the caller's request is asked for as a stream. */
-  readonly streams: boolean;
+  /** True if the upstream is asked for a stream, although the caller wants a whole answer (T15). */
+  readonly streams?: boolean;
   /** Returns why a body with a success status is no answer (T60); undefined for an answer. */
   failure(answer: JsonObject): WireError | undefined;
   /** True if the vendor is still working on this answer: it reports no content and no usage yet. */
@@ -104,7 +106,8 @@ export class DirectRoute implements Route {
 
   /** @throws GatewayError as `fitDirect` */
   constructor(facts: RouteFacts, readBody: ReadBody) {
-    this.#facts = facts;
+    this.streams = mustStream(facts);
+    this.#facts = this.streams ? { ...facts, stream: true } : facts;
     this.#readBody = readBody;
     const input = this.#input();
     const { n, stream_options, background } = input.body;
@@ -208,6 +211,10 @@ function directUpstreamRequest(input: RouteInput): DirectFit {
     notes: direct.notes.length === 0 ? notes : [...direct.notes, ...notes],
   };
 }
+
+/** True if the upstream answers only by a stream, and the caller wants a whole answer. */
+export const mustStream = ({ stream, streamsOnly, upstreamModel }: RouteFacts): boolean =>
+  !stream && streamsOnly?.test(upstreamModel) === true;
 
 /** The only name that the upstream reads for the maximum of output tokens; undefined if it reads both. */
 export function maximumFieldOf(input: RouteInput): MaximumField | undefined {
