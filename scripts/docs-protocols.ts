@@ -178,7 +178,10 @@ Everything passes, including fields that the gateway does not know. These are th
   \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
-- Groq, Cerebras and Mistral refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
+- Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.
+- LM Studio refuses a choice that names a tool. It is offered only this tool, and a call is required. That is reported.
+- Some vendors and models answer only by a stream, such as Qwen3 and QwQ at Alibaba. If a whole answer is asked for, their stream is collected.
+- Groq, Cerebras, Mistral and Databricks refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
 - They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 
 ## Reports
@@ -254,9 +257,12 @@ ${content()}
 ### Parameters
 
 - For models whose record says that they reason, the chat of OpenAI and Azure gets the maximum output as \`max_completion_tokens\`, because
-  these models refuse \`max_tokens\`. Mistral gets it as \`max_tokens\`, because it refuses the other name. Both are so on direct routes too.
+  these models refuse \`max_tokens\`. Vendors that refuse or ignore one of the two names get the other: \`max_tokens\` goes to Mistral, DeepSeek,
+  Z.ai, NVIDIA, Together and Chutes, \`max_completion_tokens\` to Snowflake. Both are so on direct routes too.
 - Gemini 2.5 Flash-Lite reasons only with a budget, and refuses to return thoughts without one. A call that asks for a summary, but names
   no effort, gets the budget -1: the model decides.
+- Kimi takes a subset of JSON Schema for the arguments of tools: no \`type\` beside \`anyOf\` or \`$ref\`, references only to \`$defs\`. Types and
+  references of converted calls move to the places that it takes, which is reported.
 - A choice among allowed tools is sent to generateContent, to responses, and to the chat of OpenAI and Azure. Other vendors refuse it, so
   they are offered only the allowed tools.
 - Claude 4.1 to 4.6 refuse a temperature together with \`top_p\`. If both differ from 1, \`top_p\` is left out and reported.
