@@ -26,8 +26,9 @@ function firstCount(...values: readonly unknown[]): number {
 }
 
 /** Reads a `usage` object. Undefined if it does not report both sides; an explicit 0 counts as reported (T61). */
-export function readUsage(value: unknown): Usage | undefined {
-  if (!isObject(value)) return undefined;
+export function readUsage(reported: unknown): Usage | undefined {
+  if (!isObject(reported)) return undefined;
+  const value = withResearch(reported);
   const total = reportedCount(value["total_tokens"]);
   const prompt = reportedOrRest(
     value["prompt_tokens"],
@@ -59,6 +60,28 @@ export function readUsage(value: unknown): Usage | undefined {
     imageOutputTokens: output["image_tokens"],
   });
   return withSearches(detailed, reportedSearches(value));
+}
+
+/**
+ * Adds what Perplexity's research model bills beside its answer: the pages that it read, its reasoning, and its searches. Its sides and its
+ * total leave them out, so it reports more reasoning than output.
+ */
+function withResearch(value: WireObject): WireObject {
+  const read = reportedCount(value["citation_tokens"]);
+  const thought = reportedCount(value["reasoning_tokens"]) ?? 0;
+  const [prompt, completion] = [
+    reportedCount(value["prompt_tokens"]),
+    reportedCount(value["completion_tokens"]),
+  ];
+  if (read === undefined || prompt === undefined || completion === undefined) return value;
+  if (thought <= completion) return value;
+  return {
+    ...value,
+    prompt_tokens: prompt + read,
+    completion_tokens: completion + thought,
+    total_tokens: undefined,
+    server_tool_use: { web_search_requests: value["num_search_queries"] },
+  };
 }
 
 /** True if a reported side cannot be a count (T51). */

@@ -49,6 +49,32 @@ describe("the usage of chat upstreams", () => {
     });
   });
 
+  it("includes what Perplexity's research model reads, thinks and searches beside its answer", () => {
+    const usage = {
+      prompt_tokens: 108,
+      completion_tokens: 3256,
+      total_tokens: 3364,
+      citation_tokens: 7299,
+      num_search_queries: 74,
+      reasoning_tokens: 73248,
+    };
+    expect(readUsage(usage)).toMatchObject({
+      inputTokens: 7407,
+      outputTokens: 76504,
+      reasoningTokens: 73248,
+      webSearches: 74,
+    });
+    expect(chatCodec.direct.answer({ usage }, "m")["usage"]).toMatchObject({
+      prompt_tokens: 7407,
+      completion_tokens: 76504,
+      total_tokens: 83911,
+      completion_tokens_details: { reasoning_tokens: 73248 },
+    });
+    // Its other models bill nothing beside their answers.
+    const other = { ...usage, reasoning_tokens: 200 };
+    expect(readUsage(other)).toMatchObject({ inputTokens: 108, outputTokens: 3256 });
+  });
+
   it("T46: includes cache reads in every spelling", () => {
     const spellings = [
       { prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 },
