@@ -174,8 +174,8 @@ Everything passes, including fields that the gateway does not know. These are th
 - A field that the model does not support (\`parameters\` in the configuration) is dropped and reported.
 - Claude Code's billing line (\`x-anthropic-billing-header\`) is left out if the model has another vendor's name, such as Kimi.
 - Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.
-- Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi and DeepSeek get earlier reasoning as
-  \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
+- Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi, DeepSeek and MiMo get earlier reasoning
+  as \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
 - Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.
@@ -237,7 +237,7 @@ ${content()}
   anything else beside results.
 - Arguments of an earlier call that are not a JSON object are sent as one, as \`{"arguments": "<text>"}\`, from responses to chat and to the
   protocols with objects. Most chat upstreams refuse the conversation otherwise.
-- Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
+- Kimi, DeepSeek and MiMo require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.
 - Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. For them these turns

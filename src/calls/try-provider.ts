@@ -154,7 +154,7 @@ function askWithin(
   const asked = askText(pools, {
     ...ask,
     apiKey: credential.apiKey,
-    body: JSON.stringify(textBody(bodyOf(trying), ask)),
+    body: JSON.stringify(textBody(bodyOf(tried, provider), ask)),
     timeouts: provider.timeouts,
   });
   const answered = asked.answer.then((exchange) => read(exchange, trying));
@@ -179,8 +179,8 @@ async function read(exchange: Exchange, { provider, tried }: Trying) {
 
 const tokensMax = 16;
 
-/** The request in the provider's protocol, within the model's limits, as the vendor takes it. */
-function bodyOf({ tried, provider }: Pick<Trying, "tried" | "provider">): JsonObject {
+/** The request in the provider's protocol, within the model's limits. */
+function bodyOf(tried: Tried, provider: Provider): JsonObject {
   const { upstreamModel } = tried.offer;
   const { id: model } = tried.model;
   if (tried.kind === "embedding")
@@ -201,6 +201,7 @@ function bodyOf({ tried, provider }: Pick<Trying, "tried" | "provider">): JsonOb
     maxOutputTokens: abilities.maxOutputTokens,
     abilities,
     ...vendorQuirks(provider),
+    streamsOnly: undefined,
     inputEstimate: 8,
     id: newId("req"),
     createdAt: Math.floor(Date.now() / 1000),

@@ -35,6 +35,7 @@ const configuration = (url: string): string =>
   [
     "providers:",
     ...["many", "vectors", "pictures", "mistral"].map(
+    ...["many", "vectors", "pictures", "nvidia"].map(
       (id) => `  - id: ${id}
     dialect: openai-compatible
     base_url: "${url}"
@@ -44,6 +45,7 @@ const configuration = (url: string): string =>
     textRow("acme/dear", [`provider: many, protocol: chat, ${price("9")}`]),
     textRow("acme/cheap", [`provider: many, protocol: messages, ${price("2")}`]),
     textRow("acme/reply", [`provider: many, protocol: responses, ${price("9")}`]),
+    textRow("acme/limited", [`provider: nvidia, protocol: chat, ${price("1")}`]),
     textRow("acme/alike", [`provider: many, protocol: chat, ${price("2")}`]),
     textRow("acme/older", [`provider: mistral, protocol: chat, ${price("2")}`]),
     `  - id: acme/vector
@@ -63,6 +65,13 @@ describe("a test call to a provider", () => {
     const [{ path, body }] = upstream.requests as [Recorder["requests"][number]];
     expect(path).toBe("/v1/messages");
     expect(body).toMatchObject({ model: "up", max_tokens: 16 });
+  });
+
+  it("T29: has the vendor's name of the limit, as NVIDIA refuses the other", async () => {
+    await tryProvider(pools, options("nvidia"));
+    const { body } = upstream.requests[0]!;
+    expect(body).toMatchObject({ max_tokens: 16 });
+    expect(body).not.toHaveProperty("max_completion_tokens");
   });
 
   it("uses the model and the credential that are named", async () => {

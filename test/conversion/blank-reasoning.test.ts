@@ -53,12 +53,16 @@ function sent(from: (typeof callers)[number], body: Body, more: object): unknown
 }
 
 describe.each(callers)("a conversation of %s", (from) => {
-  it.each(["kimi-k2.5", "moonshotai/Kimi-K2-Thinking", "deepseek-v4-pro", "deepseek-reasoner"])(
-    "T41: has a blank as each answer's reasoning at %s",
-    (upstreamModel) => {
-      expect(sent(from, conversations[from], { upstreamModel })).toEqual([" ", " "]);
-    },
-  );
+  it.each([
+    "kimi-k2.5",
+    "moonshotai/Kimi-K2-Thinking",
+    "deepseek-v4-pro",
+    "deepseek-reasoner",
+    "mimo-v2.5-pro",
+    "XiaomiMiMo/MiMo-V2.5",
+  ])("T41: has a blank as each answer's reasoning at %s", (upstreamModel) => {
+    expect(sent(from, conversations[from], { upstreamModel })).toEqual([" ", " "]);
+  });
 
   it("T39: has no added reasoning at other models", () => {
     const upstreamModel = "qwen3-max";
@@ -106,7 +110,7 @@ describe("a chat conversation that another vendor began, on the direct route", (
     return answers.map(({ reasoning_content }) => reasoning_content);
   };
 
-  it.each(["kimi-k2.5", "deepseek/deepseek-v4-pro"])(
+  it.each(["kimi-k2.5", "deepseek/deepseek-v4-pro", "xiaomi/mimo-v2.5"])(
     "T41: has reasoning in each answer at %s, and a blank where there was none",
     (model) => {
       expect(reasoningAt(model)).toEqual([" ", "Read it out.", "Of course."]);

@@ -16,12 +16,13 @@ import { reasoningText } from "./reasoning.ts";
 /** Matches the model names, which all providers keep. */
 export const deepseek = /(?:^|[/-])deepseek/i;
 export const kimi = /(?:^|[/-])kimi/i;
+export const mimo = /(?:^|[/-])mimo/i;
 
 /** Fits the messages of `body`, a copy of the caller's body. Changed messages are copied, the others shared. */
 export function fitHistory(body: JsonObject, upstream: UpstreamAddress): Note[] {
   const { model, refusedMembers = [] } = upstream;
   if (isMistral(model)) return fitCallIds(body);
-  const needsReasoning = kimi.test(model) || deepseek.test(model);
+  const needsReasoning = [kimi, deepseek, mimo].some((name) => name.test(model));
   if (needsReasoning && !refusedMembers.includes("reasoning_content")) fillReasoning(body);
   return [];
 }
@@ -62,8 +63,8 @@ function withId(holder: JsonObject, member: "id" | "tool_call_id"): JsonObject {
 }
 
 /**
- * Gives each answer reasoning if the conversation has calls, as Kimi and DeepSeek require: the text of the other spelling, or a blank if it
- * has none. Nothing is lost, so this is not noted.
+ * Gives each answer reasoning if the conversation has calls, as Kimi, DeepSeek and MiMo require: the text of the other spelling, or a
+ * blank if it has none. Nothing is lost, so this is not noted.
  */
 function fillReasoning(body: JsonObject): void {
   const messages = exactTwinOf(body["messages"]);

@@ -5,7 +5,7 @@ import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { deepseek, kimi } from "./fit-history.ts";
+import { deepseek, kimi, mimo } from "./fit-history.ts";
 import { kimiSchema } from "./kimi-schema.ts";
 import { conversionLimits } from "./limits.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
@@ -19,6 +19,7 @@ export const chatCodec: Codec = {
     if (isMistral(model)) return mistralChat;
     if (deepseek.test(model)) return deepseekCodec;
     if (systemFirst.test(model)) return systemFirstCodec;
+    if (mimo.test(model)) return mimoCodec;
     return kimi.test(model) ? kimiCodec : chatCodec;
   },
   decodeRequest,
@@ -41,8 +42,9 @@ const systemFirstCodec: UpstreamCodec = {
   limits: { ...conversionLimits, systemOnTop: true },
 };
 
-/** Both models refuse a conversation whose calls lack the reasoning before them. */
+/** These models refuse a conversation whose calls lack the reasoning before them. */
 const reasoningLimits = { ...conversionLimits, needsReasoning: true } as const;
+const mimoCodec: UpstreamCodec = { ...chatCodec, limits: reasoningLimits };
 const kimiCodec: UpstreamCodec = {
   ...chatCodec,
   limits: { ...reasoningLimits, toolSchema: kimiSchema },
