@@ -147,3 +147,36 @@ describe("the tool choice", () => {
     expect(sentChoice("kimi-k2.5", "auto")).toBe("auto");
   });
 });
+
+describe("answers and results without text", () => {
+  const tool_calls = [{ id: "c1", type: "function", function: call }];
+  const textless: Readonly<Record<"chat" | "messages", Body>> = {
+    chat: {
+      model: "acme/x",
+      messages: [
+        question("Where?"),
+        { role: "assistant", content: null, tool_calls },
+        { role: "tool", tool_call_id: "c1", content: "" },
+      ],
+    },
+    messages: {
+      model: "acme/x",
+      max_tokens: 100,
+      messages: [
+        question("Where?"),
+        { role: "assistant", content: [{ type: "tool_use", id: "c1", name: "look", input }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: "" }] },
+      ],
+    },
+  };
+
+  it.each(["chat", "messages"] as const)("T41: of %s have a blank at MiMo", (from) => {
+    const contents = (model: string) => {
+      const route = routeOf(from, "chat", textless[from], { upstreamModel: model });
+      expect(route.notes).toEqual([]);
+      return (route.body["messages"] as Body[]).map(({ content }) => content);
+    };
+    expect(contents("mimo-v2.5-pro")).toEqual(["Where?", " ", " "]);
+    expect(contents("kimi-k2.5")).toEqual(["Where?", null, ""]);
+  });
+});

@@ -24,8 +24,23 @@ export function fitHistory(body: JsonObject, upstream: UpstreamAddress): Note[] 
   if (isMistral(model)) return fitCallIds(body);
   const needsReasoning = [kimi, deepseek, mimo].some((name) => name.test(model));
   if (needsReasoning && !refusedMembers.includes("reasoning_content")) fillReasoning(body);
+  if (mimo.test(model)) fillText(body);
   return [];
 }
+
+/** Gives answers and results without text a blank: MiMo refuses them, also those of only calls. Nothing is lost, so this is not noted. */
+export function fillText(body: JsonObject): void {
+  const messages = exactTwinOf(body["messages"]);
+  if (!Array.isArray(messages) || !messages.some(lacksText)) return;
+  body["messages"] = messages.map((message) =>
+    lacksText(message) ? { ...message, content: " " } : message,
+  );
+}
+
+const lacksText = (message: Json): message is JsonObject =>
+  isObject(message) &&
+  (message["role"] === "assistant" || message["role"] === "tool") &&
+  (message["content"] ?? "") === "";
 
 /** Replaces ids that Mistral refuses, in calls and their results. The same id always gets the same replacement. */
 function fitCallIds(body: JsonObject): Note[] {

@@ -5,7 +5,7 @@ import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { deepseek, kimi, mimo } from "./fit-history.ts";
+import { deepseek, fillText, kimi, mimo } from "./fit-history.ts";
 import { kimiSchema } from "./kimi-schema.ts";
 import { conversionLimits } from "./limits.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
@@ -44,7 +44,15 @@ const systemFirstCodec: UpstreamCodec = {
 
 /** These models refuse a conversation whose calls lack the reasoning before them. */
 const reasoningLimits = { ...conversionLimits, needsReasoning: true } as const;
-const mimoCodec: UpstreamCodec = { ...chatCodec, limits: reasoningLimits };
+const mimoCodec: UpstreamCodec = {
+  ...chatCodec,
+  limits: reasoningLimits,
+  encodeRequest(request, model) {
+    const body = encodeRequest(request, model);
+    fillText(body);
+    return body;
+  },
+};
 const kimiCodec: UpstreamCodec = {
   ...chatCodec,
   limits: { ...reasoningLimits, toolSchema: kimiSchema },
