@@ -174,8 +174,10 @@ Everything passes, including fields that the gateway does not know. These are th
 - A field that the model does not support (\`parameters\` in the configuration) is dropped and reported.
 - Claude Code's billing line (\`x-anthropic-billing-header\`) is left out if the model has another vendor's name, such as Kimi.
 - Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.
-- Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi, DeepSeek and MiMo get earlier reasoning
-  as \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
+- OpenAI and Azure refuse long ids of calls, ids of items that are not their own, and reasoning that is neither encrypted nor stored there.
+  A conversation that another vendor began goes without them. That is reported.
+- Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi and DeepSeek get earlier reasoning as
+  \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
 - Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.

@@ -28,17 +28,24 @@ export interface DialectRow {
   readonly refusedFields?: Readonly<Record<string, readonly string[]>>;
   /** The field for the maximum of output tokens in chat, for reasoning models that refuse `max_tokens`. */
   readonly maximumField?: "max_completion_tokens";
+  /** True if it refuses ids of earlier calls and items that are too long or of another form, and reasoning that it cannot know. */
+  readonly checksHistory?: true;
 }
 
 const rows = {
-  openai: { customTools: true, maximumField: "max_completion_tokens" },
+  openai: { customTools: true, maximumField: "max_completion_tokens", checksHistory: true },
   "openai-compatible": {},
   anthropic: { countPaths: { messages: "/messages/count_tokens" } },
   google: { countPaths: { generate_content: "/models/{model}:countTokens" } },
   xai: {},
   dashscope: {},
   ark: {},
-  azure: { keyHeader: "api-key", customTools: true, maximumField: "max_completion_tokens" },
+  azure: {
+    keyHeader: "api-key",
+    customTools: true,
+    maximumField: "max_completion_tokens",
+    checksHistory: true,
+  },
   // This key is for express mode; an identity sends a token instead. This service of Google stores no answers; only its other one does.
   vertex: {
     keyHeader: "x-goog-api-key",

@@ -13,7 +13,8 @@ type Named = Pick<Provider, "id" | "baseUrl" | "dialect">;
 
 /** The differences that a route needs to know. */
 export const vendorQuirks = memoizeByObject((provider: Named) => {
-  const { customTools, maximumField, inlineMedia, strictByRecord } = dialectRows[provider.dialect];
+  const { customTools, maximumField, inlineMedia, strictByRecord, checksHistory } =
+    dialectRows[provider.dialect];
   return {
     refusedMembers: vendorField(provider, "refused_members") ?? [],
     formatOrTools: vendorField(provider, "format_or_tools") === true,
@@ -27,6 +28,7 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     maximumField,
     inlineMedia,
     strictByRecord,
+    checksHistory,
   };
 });
 

@@ -59,6 +59,9 @@ export class CallIdAllocator {
 function acceptedId(given: string, { callIdMax, plainCallIds, callIdForm }: IdLimits): string {
   if (callIdForm) return callIdForm.test(given) ? given : hashOf(given).slice(0, 9);
   const id = plainCallIds ? given.replace(/[^a-zA-Z0-9_-]/g, "_") : given;
-  if (id.length > callIdMax) return `call_${hashOf(given)}`;
+  if (id.length > callIdMax) return hashedId(given);
   return id === "" ? "call" : id;
 }
+
+/** Returns an id of 37 characters, the same for the same original. */
+export const hashedId = (given: string): string => `call_${hashOf(given)}`;

@@ -68,6 +68,8 @@ export interface UpstreamAddress extends RequestAddress {
   readonly refusesNamed?: boolean | undefined;
   /** The only chat name that the upstream accepts for the maximum of output tokens; absent: it accepts both. */
   readonly maximumField?: MaximumField | undefined;
+  /** True if the upstream refuses ids and reasoning of other vendors in the history; absent: it accepts them. */
+  readonly checksHistory?: true | undefined;
 }
 
 /** The request as an answer sees it: without the conversation, which a long stream would keep in memory to its end. */

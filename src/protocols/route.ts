@@ -42,6 +42,8 @@ interface VendorQuirks {
   readonly inlineMedia?: true | undefined;
   /** True if the vendor refuses `strict` in messages, except for models whose record says that they enforce schemas. */
   readonly strictByRecord?: true | undefined;
+  /** True if the vendor refuses what another vendor put into the history: long ids, and reasoning without its own proof. */
+  readonly checksHistory?: true | undefined;
 }
 
 /** The data that a route is made from. */
@@ -199,11 +201,10 @@ export class DirectRoute implements Route {
 
 /** Returns the caller's body for an upstream of the same protocol. @throws GatewayError as `fitDirect` */
 function directUpstreamRequest(input: RouteInput): DirectFit {
-  const { caller, upstreamModel: model, stream, refusedMembers, refusesNullContent } = input;
+  const { caller, upstreamModel: model, stream, refusedMembers, checksHistory } = input;
   const direct = fitDirect(input);
   const maximumField = maximumFieldOf(input);
-  const quirks = { refusedMembers, refusesNullContent, refusesNamed: input.refusesNamed };
-  const upstream = { model, stream, ...quirks, maximumField };
+  const upstream = { model, stream, refusedMembers, maximumField, checksHistory };
   const { body, notes } = caller.direct.request(direct.body, upstream);
   return {
     ...direct,

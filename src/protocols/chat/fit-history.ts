@@ -7,10 +7,12 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { UpstreamAddress } from "../codec.ts";
+import { hashedId } from "../call-id-allocator.ts";
 import { hashOf } from "../fit-ids.ts";
 import { mistralCallId } from "../limits.ts";
 import { nonEmpty } from "../read.ts";
-import { isMistral } from "./mistral.ts";
+import { conversionLimits } from "./limits.ts";
+import { callIdForm, isMistral } from "./mistral.ts";
 import { reasoningText } from "./reasoning.ts";
 
 /** Matches the model names, which all providers keep. */
@@ -20,37 +22,40 @@ export const mimo = /(?:^|[/-])mimo/i;
 
 /** Fits the messages of `body`, a copy of the caller's body. Changed messages are copied, the others shared. */
 export function fitHistory(body: JsonObject, upstream: UpstreamAddress): Note[] {
-  const { model, refusedMembers = [] } = upstream;
-  if (isMistral(model)) return fitCallIds(body);
-  const needsReasoning = [kimi, deepseek, mimo].some((name) => name.test(model));
+  const { model, refusedMembers = [], checksHistory } = upstream;
+  if (isMistral(model)) return fitCallIds(body, mistralIds);
+  const needsReasoning = kimi.test(model) || deepseek.test(model);
   if (needsReasoning && !refusedMembers.includes("reasoning_content")) fillReasoning(body);
-  if (mimo.test(model)) fillText(body);
-  return [];
+  return checksHistory === true ? fitCallIds(body, openAiIds) : [];
 }
 
-/** Gives answers and results without text a blank: MiMo refuses them, also those of only calls. Nothing is lost, so this is not noted. */
-export function fillText(body: JsonObject): void {
-  const messages = exactTwinOf(body["messages"]);
-  if (!Array.isArray(messages) || !messages.some(lacksText)) return;
-  body["messages"] = messages.map((message) =>
-    lacksText(message) ? { ...message, content: " " } : message,
-  );
+/** The ids of calls that a vendor refuses, and what replaces one. */
+interface IdRule {
+  readonly refuses: (id: string) => boolean;
+  readonly replacement: (id: string) => string;
 }
 
-const lacksText = (message: Json): message is JsonObject =>
-  isObject(message) &&
-  (message["role"] === "assistant" || message["role"] === "tool") &&
-  (message["content"] ?? "") === "";
+const mistralIds: IdRule = {
+  refuses: (id) => !callIdForm.test(id),
+  replacement: (id) => hashOf(id).slice(0, 9),
+};
 
-/** Replaces ids that Mistral refuses, in calls and their results. The same id always gets the same replacement. */
-function fitCallIds(body: JsonObject): Note[] {
+/** OpenAI refuses long ones, such as vLLM's with 46 characters. */
+const openAiIds: IdRule = {
+  refuses: (id) => id.length > conversionLimits.callIdMax,
+  replacement: hashedId,
+};
+
+/** Replaces ids that the vendor refuses, in calls and their results. The same id always gets the same replacement. */
+function fitCallIds(body: JsonObject, rule: IdRule): Note[] {
   const messages = exactTwinOf(body["messages"]);
-  if (!Array.isArray(messages) || !messages.some(holdsRefusedId)) return [];
+  if (!Array.isArray(messages) || !messages.some((one) => holdsRefusedId(one, rule))) return [];
   body["messages"] = messages.map((message) => {
-    if (!holdsRefusedId(message)) return message;
+    if (!holdsRefusedId(message, rule)) return message;
     const calls = message["tool_calls"];
+    const withCallId = (call: Json): Json => (isObject(call) ? withId(call, "id", rule) : call);
     return {
-      ...withId(message, "tool_call_id"),
+      ...withId(message, "tool_call_id", rule),
       ...(Array.isArray(calls) ? { tool_calls: calls.map(withCallId) } : {}),
     };
   });
@@ -59,22 +64,20 @@ function fitCallIds(body: JsonObject): Note[] {
   return [{ param: "messages.tool_calls", kind: "rewritten", detail }];
 }
 
-const isRefusedId = (id: Json | undefined): id is string =>
-  typeof id === "string" && !mistralCallId.test(id);
+const isRefusedId = (id: Json | undefined, { refuses }: IdRule): id is string =>
+  typeof id === "string" && refuses(id);
 
-const holdsRefusedId = (message: Json): message is JsonObject =>
+const holdsRefusedId = (message: Json, rule: IdRule): message is JsonObject =>
   isObject(message) &&
-  (isRefusedId(message["tool_call_id"]) ||
-    callsOf(message).some((call) => isObject(call) && isRefusedId(call["id"])));
+  (isRefusedId(message["tool_call_id"], rule) ||
+    callsOf(message).some((call) => isObject(call) && isRefusedId(call["id"], rule)));
 
 const callsOf = (message: JsonObject): readonly Json[] =>
   Array.isArray(message["tool_calls"]) ? message["tool_calls"] : [];
 
-const withCallId = (call: Json): Json => (isObject(call) ? withId(call, "id") : call);
-
-function withId(holder: JsonObject, member: "id" | "tool_call_id"): JsonObject {
+function withId(holder: JsonObject, member: "id" | "tool_call_id", rule: IdRule): JsonObject {
   const id = holder[member];
-  return isRefusedId(id) ? { ...holder, [member]: hashOf(id).slice(0, 9) } : holder;
+  return isRefusedId(id, rule) ? { ...holder, [member]: rule.replacement(id) } : holder;
 }
 
 /**

@@ -2,24 +2,23 @@
  * Responses caller, responses upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11,
  * RESP-16, RESP-27, RESP-29, RESP-39, RESP-41).
  */
-import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import type { DirectCodec, RequestAddress, WireError } from "../codec.ts";
+import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { withImageTool } from "../image-tool.ts";
 import { searchesIn, withSearches } from "../web-searches.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { decodeError } from "./errors.ts";
-import { isOurReasoning } from "./encode-response.ts";
 import { answerText, readFacts } from "./facts.ts";
+import { fitHistory } from "./fit-history.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { completeResponse } from "./response-object.ts";
 import { ResponsesTap } from "./tap.ts";
 import { misreports, readUsage, writeUsage } from "./usage.ts";
 import { checkResponsesRequest } from "./wire.ts";
 
-function directRequest(body: JsonObject, upstream: RequestAddress) {
+function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const copy: JsonObject = { ...body, model: upstream.model };
   const notes = removeFilteredFields(copy);
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
@@ -35,19 +34,11 @@ function directRequest(body: JsonObject, upstream: RequestAddress) {
       notes.push(dropped("parallel_tool_calls", "sent only with tools, dropped"));
     delete copy["parallel_tool_calls"];
   }
-  notes.push(...removeOurReasoning(copy), ...filterStreamOptions(copy));
+  notes.push(...fitHistory(copy, upstream.checksHistory === true), ...filterStreamOptions(copy));
   return { body: copy, notes };
 }
 
 const dropped = (param: string, detail: string): Note => ({ param, kind: "dropped", detail });
-
-/** Removes reasoning items that the gateway made: no upstream knows their ids, and without encryption they have no use. */
-function removeOurReasoning(copy: JsonObject): Note[] {
-  const input = exactTwinOf(copy["input"]);
-  if (!Array.isArray(input) || !input.some(isOurReasoning)) return [];
-  copy["input"] = input.filter((item) => !isOurReasoning(item));
-  return [dropped("input.reasoning", "the upstream takes its own earlier reasoning only, dropped")];
-}
 
 /** Removes all members of `stream_options` but the one allowed (RESP-39). */
 function filterStreamOptions(copy: JsonObject): Note[] {

@@ -1,0 +1,98 @@
+/**
+ * Fits the history of a conversation on the direct route. A caller that changes its model sends the answers of other vendors. Conversions
+ * have the same rules. RESP-27; traps T21, T39.
+ */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
+import { isObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
+import { hashedId } from "../call-id-allocator.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { nonEmpty } from "../read.ts";
+import { isOurReasoning } from "./encode-response.ts";
+import { conversionLimits } from "./limits.ts";
+
+/**
+ * Fits the input of `body`, a copy of the caller's body. Changed items are copied, the others shared. `checksHistory`: the upstream refuses
+ * ids and reasoning of other vendors.
+ */
+export function fitHistory(body: JsonObject, checksHistory: boolean): Note[] {
+  return [
+    ...removeForeignReasoning(body, checksHistory),
+    ...(checksHistory ? [...fitCallIds(body), ...removeForeignIds(body)] : []),
+  ];
+}
+
+/**
+ * Removes reasoning items that the gateway made: no upstream knows their ids, and without encryption they have no use. OpenAI also refuses
+ * those of other vendors: it does not know their ids, and Codex 0.169 sends items without ids.
+ */
+function removeForeignReasoning(body: JsonObject, checksHistory: boolean): Note[] {
+  const input = exactTwinOf(body["input"]);
+  const keepsNothing = isStateless(body);
+  const isForeign = (item: Json): boolean =>
+    isOurReasoning(item) || (checksHistory && isUnproven(item, keepsNothing));
+  if (!Array.isArray(input) || !input.some(isForeign)) return [];
+  body["input"] = input.filter((item) => !isForeign(item));
+  const detail = "the upstream takes its own earlier reasoning only, dropped";
+  return [{ param: "input.reasoning", kind: "dropped", detail }];
+}
+
+/** True if the caller keeps all reasoning itself, encrypted, and the vendor none. */
+const isStateless = ({ store, include }: JsonObject): boolean =>
+  store === false && Array.isArray(include) && include.includes("reasoning.encrypted_content");
+
+/** True for reasoning that is neither encrypted nor kept at the vendor under its id. */
+const isUnproven = (item: Json, keepsNothing: boolean): boolean =>
+  isObject(item) &&
+  item["type"] === "reasoning" &&
+  nonEmpty(item["encrypted_content"]) === undefined &&
+  (keepsNothing || nonEmpty(item["id"]) === undefined || hasForeignId(item));
+
+type Call = JsonObject & { call_id: string };
+
+const hasLongCallId = (item: Json): item is Call =>
+  isObject(item) &&
+  typeof item["call_id"] === "string" &&
+  item["call_id"].length > conversionLimits.callIdMax;
+
+/** Replaces ids that are too long, in calls and their results. The same id always gets the same replacement. */
+function fitCallIds(body: JsonObject): Note[] {
+  const input = exactTwinOf(body["input"]);
+  if (!Array.isArray(input) || !input.some(hasLongCallId)) return [];
+  body["input"] = input.map((item) =>
+    hasLongCallId(item) ? { ...item, call_id: hashedId(item.call_id) } : item,
+  );
+  const detail =
+    "ids of calls that the upstream refuses went under others, and so did their results";
+  return [{ param: "input.call_id", kind: "rewritten", detail }];
+}
+
+/** OpenAI's ids begin like this. */
+const idStarts = new Map<unknown, string>([
+  ["message", "msg"],
+  ["reasoning", "rs"],
+  ["function_call", "fc"],
+  ["custom_tool_call", "ctc"],
+]);
+
+const idForm = /^[\w-]{1,64}$/;
+
+function hasForeignId(item: Json): item is JsonObject {
+  if (!isObject(item) || typeof item["id"] !== "string") return false;
+  const { id, type = "role" in item ? "message" : undefined } = item;
+  const start = idStarts.get(type);
+  return start !== undefined && !(idForm.test(id) && id.startsWith(start));
+}
+
+/** Removes the ids of other vendors' items. They only matter in the store of their vendor. */
+function removeForeignIds(body: JsonObject): Note[] {
+  const input = exactTwinOf(body["input"]);
+  if (!Array.isArray(input) || !input.some(hasForeignId)) return [];
+  body["input"] = input.map((item) => {
+    if (!hasForeignId(item)) return item;
+    const { id: _foreign, ...rest } = item;
+    return rest;
+  });
+  const detail = "ids of items that another vendor made, dropped: the upstream refuses them";
+  return [{ param: "input.id", kind: "dropped", detail }];
+}

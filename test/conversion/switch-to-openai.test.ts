@@ -1,0 +1,118 @@
+/**
+ * A conversation that changes its model to one of OpenAI or Azure, on the direct route. Both refuse ids and reasoning of other vendors in
+ * the history, with 400 in every later turn. Traps T21, T39.
+ */
+import { describe, expect, it } from "vitest";
+import { vendorQuirks } from "../../src/catalog/index.ts";
+import { routeOf } from "./route.ts";
+import type { Body } from "./world.ts";
+
+type Dialect = Parameters<typeof vendorQuirks>[0]["dialect"];
+
+const quirksOf = (dialect: Dialect) =>
+  vendorQuirks({ id: "up", baseUrl: "https://up.example/v1", dialect });
+
+const strict: Dialect[] = ["openai", "azure"];
+
+describe("a chat conversation with calls of vLLM", () => {
+  // 46 characters; OpenAI takes 40.
+  const [long, other] = ["a", "b"].map((letter) => `chatcmpl-tool-${letter.repeat(32)}`);
+  const call = (id: unknown): Body => ({
+    id,
+    type: "function",
+    function: { name: "look", arguments: "{}" },
+  });
+  const messages: Body[] = [
+    { role: "user", content: "Where?" },
+    { role: "assistant", content: null, tool_calls: [call(long), call(other), call("call_1")] },
+    { role: "tool", tool_call_id: other, content: "there" },
+    { role: "tool", tool_call_id: long, content: "here" },
+    { role: "tool", tool_call_id: "call_1", content: "nowhere" },
+  ];
+  const at = (dialect: Dialect, said: readonly Body[] = messages) =>
+    routeOf("chat", "chat", { model: "acme/x", messages: [...said] }, quirksOf(dialect));
+  const idsIn = ({ body }: ReturnType<typeof at>): unknown[] =>
+    (body["messages"] as Body[]).flatMap(({ tool_call_id: id, tool_calls: calls }) => [
+      ...((calls as Body[] | undefined) ?? []).map((one) => one["id"]),
+      ...(id === undefined ? [] : [id]),
+    ]);
+
+  it.each(strict)(
+    "T21: has shorter ids at %s, in calls and results, which is reported",
+    (dialect) => {
+      const route = at(dialect);
+      const [one, two, own, ...results] = idsIn(route) as string[];
+      expect([one, two].map((id) => id!.length)).toEqual([37, 37]);
+      expect(one).not.toBe(two);
+      expect([own, ...results]).toEqual(["call_1", two, one, "call_1"]);
+      expect(route.notes.map(({ param }) => param)).toEqual(["messages.tool_calls"]);
+      expect(idsIn(at(dialect, messages.slice(0, 4)))).toEqual([one, two, own, two, one]);
+    },
+  );
+
+  it("T21: keeps its ids at other vendors, and where they are short enough", () => {
+    expect(at("openai-compatible").body["messages"]).toEqual(messages);
+    const short = messages.slice(0, 1);
+    expect(at("openai", short)).toMatchObject({ body: { messages: short }, notes: [] });
+  });
+});
+
+describe("a responses conversation of another vendor", () => {
+  const long = `call_${"a".repeat(80)}`;
+  const call = { type: "function_call", name: "look", arguments: "{}" };
+  const summary = [{ type: "summary_text", text: "Hm." }];
+  const input: Body[] = [
+    { role: "user", content: "Where?" },
+    // Codex 0.169 omits the id.
+    { type: "reasoning", summary, content: null, encrypted_content: null },
+    { type: "reasoning", id: "think_1", summary },
+    { type: "reasoning", id: "rs_1", summary },
+    { type: "reasoning", summary: [], encrypted_content: "gAAA" },
+    { type: "message", id: "chatcmpl-1", role: "assistant", content: "I look." },
+    { ...call, id: "item_1", call_id: long },
+    { type: "function_call_output", id: "fco_1", call_id: long, output: "there" },
+    { ...call, id: "fc_1", call_id: "c2" },
+    { type: "function_call_output", call_id: "c2", output: "here" },
+    { id: "item_2", role: "assistant", content: "There." },
+    { role: "user", content: "And now?" },
+  ];
+  const at = (dialect: Dialect, said: readonly Body[] = input) =>
+    routeOf("responses", "responses", { model: "acme/x", input: [...said] }, quirksOf(dialect));
+
+  it.each(strict)("T21 T39: goes to %s without what it refuses, which is reported", (dialect) => {
+    const { body, notes } = at(dialect);
+    const sent = body["input"] as Body[];
+    const short = sent.find(({ type }) => type === "function_call")!["call_id"];
+    expect(String(short)).toMatch(/^call_[0-9a-f]{32}$/);
+    expect(sent).toEqual([
+      input[0],
+      input[3],
+      input[4],
+      { type: "message", role: "assistant", content: "I look." },
+      { ...call, call_id: short },
+      { ...input[7], call_id: short },
+      ...input.slice(8, 10),
+      { role: "assistant", content: "There." },
+      input[11],
+    ]);
+    expect(notes.map(({ param }) => param)).toEqual([
+      "input.reasoning",
+      "input.call_id",
+      "input.id",
+    ]);
+  });
+
+  it("T39: goes without another vendor's reasoning under such an id too, if the caller keeps its reasoning itself", () => {
+    const kept = { store: false, include: ["reasoning.encrypted_content"] };
+    const body = { model: "acme/x", input: [input[3], input[4], input[0]], ...kept };
+    const route = routeOf("responses", "responses", body, quirksOf("openai"));
+    expect(route.body["input"]).toEqual([input[4], input[0]]);
+    expect(route.notes.map(({ param }) => param)).toEqual(["input.reasoning"]);
+  });
+
+  it("T21 T39: is unchanged at other vendors, and if it is the vendor's own", () => {
+    expect(at("openai-compatible").body["input"]).toEqual(input);
+    const own = [input[0]!, input[3]!, input[4]!, ...input.slice(8, 10), { id: "item_3" }];
+    expect(at("openai", own)).toMatchObject({ body: { input: own }, notes: [] });
+  });
+});
