@@ -134,6 +134,7 @@ describe("a tool loop of a messages conversation that another vendor began", () 
   it.each([
     ["with thinking", begun(unsigned)],
     ["in a tool loop", [...loop("call_1", [unsigned]).slice(0, 3), begun()[1]!]],
+    ["with thinking that it did not sign", begun({ ...unsigned, signature: "" })],
   ])("T39: so does an answer that it began %s", (_what, messages) => {
     expect(thinkingAt(claude, messages)).toBeUndefined();
   });

@@ -32,7 +32,7 @@ export const counting: TokenCounting = {
     validate(body);
     // A complete request requires a maximum; it is not part of the input.
     const input: JsonObject = { ...inputOf(body), max_tokens: 1 };
-    removeUnsigned(input);
+    removeUnsigned(input, model);
     return decodeRequest(input, { model, stream: false });
   },
   // Counts the body that the call itself would send.

@@ -81,7 +81,7 @@ function request(
   const notes = [
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),
-    ...removeUnsigned(copy),
+    ...removeUnsigned(copy, upstream.model),
     ...disableThinkingInLoop(copy, body["messages"], upstream.model),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),

@@ -6,7 +6,7 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { isClaude } from "./call-ids.ts";
-import { isMarked } from "./unsigned.ts";
+import { unsignedAt } from "./unsigned.ts";
 
 /**
  * Switches thinking off in `body`, a copy of the caller's without foreign thinking, if the conversation ends in a tool loop or an answer
@@ -26,7 +26,7 @@ export function disableThinkingInLoop(
   if (start === undefined) return [];
   const blocks = blocksOf(messages[start]);
   if (isThinking(blocks[0])) return [];
-  const lostThinking = blocksOf(before[start]).some(isMarked);
+  const lostThinking = blocksOf(before[start]).some(unsignedAt(model));
   if (!lostThinking && !(isClaude(model) && hasForeignCalls(blocks))) return [];
   delete body["thinking"];
   const what =

@@ -6,6 +6,8 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
+import { nonEmpty } from "../read.ts";
+import { isClaude } from "./call-ids.ts";
 
 /** Replaces the signature: no vendor's signature looks like this. */
 export const unsignedMark = "gw_unsigned";
@@ -22,20 +24,34 @@ const placeholder = { type: "text", text: "(no content)" };
 
 /**
  * Removes marked blocks and citations from `body`, a copy of the caller's; changed messages are copied, the others shared. All other
- * signatures stay, even empty ones, which some vendors of this protocol use.
+ * signatures stay. Empty ones, which some vendors of this protocol use, stay too, unless `model` is Claude, which refuses them.
  */
-export function removeUnsigned(body: JsonObject): Note[] {
+export function removeUnsigned(body: JsonObject, model: string): Note[] {
   const messages = exactTwinOf(body["messages"]);
   if (!Array.isArray(messages)) return [];
-  const holders = messages.filter(holdsMarked);
+  const isUnsigned = unsignedAt(model);
+  const isHolder = (message: Json): message is Holder => holdsUnsigned(message, isUnsigned);
+  const holders = messages.filter(isHolder);
   if (holders.length === 0) return [];
-  body["messages"] = messages.map((message) => (holdsMarked(message) ? without(message) : message));
+  body["messages"] = messages.map((message) =>
+    isHolder(message) ? without(message, isUnsigned) : message,
+  );
   const all = holders.flatMap(({ content }) => content);
   return [
-    ...noteOf(all.some(isMarked), "messages.content.thinking", "earlier reasoning"),
+    ...noteOf(all.some(isUnsigned), "messages.content.thinking", "earlier reasoning"),
     ...noteOf(all.some(citesMarked), "messages.content.citations", "citations"),
   ];
 }
+
+type IsUnsigned = (block: Json) => boolean;
+
+/** Returns the test for thinking that this model refuses because it has no signature of a vendor. */
+export const unsignedAt = (model: string): IsUnsigned =>
+  isClaude(model) ? (block) => isMarked(block) || isBare(block) : isMarked;
+
+/** True for thinking without a signature. Kimi and others give none, and some clients do not keep it. */
+const isBare = (block: Json): boolean =>
+  isObject(block) && block["type"] === "thinking" && nonEmpty(block["signature"]) === undefined;
 
 function noteOf(isSo: boolean, param: string, what: string): Note[] {
   const detail = `the upstream takes ${what} with its own signature only, dropped`;
@@ -44,14 +60,14 @@ function noteOf(isSo: boolean, param: string, what: string): Note[] {
 
 type Holder = JsonObject & { content: Json[] };
 
-const holdsMarked = (message: Json): message is Holder =>
+const holdsUnsigned = (message: Json, isUnsigned: IsUnsigned): message is Holder =>
   isObject(message) &&
   message["role"] === "assistant" &&
   Array.isArray(message["content"]) &&
-  message["content"].some((block) => isMarked(block) || citesMarked(block));
+  message["content"].some((block) => isUnsigned(block) || citesMarked(block));
 
 /** True for thinking with the gateway's mark. */
-export const isMarked = (block: Json): boolean =>
+const isMarked = (block: Json): boolean =>
   isObject(block) && block["type"] === "thinking" && block["signature"] === unsignedMark;
 
 type Citing = JsonObject & { citations: Json[] };
@@ -64,9 +80,9 @@ const isMarkedCitation = (citation: Json): boolean =>
   (citation["encrypted_index"] === unsignedMark ||
     (typeof citation["source"] === "string" && citation["source"].startsWith(unsignedFile)));
 
-function without(message: Holder): JsonObject {
+function without(message: Holder, isUnsigned: IsUnsigned): JsonObject {
   const content = message.content
-    .filter((block) => !isMarked(block) && !isOnlyMarked(block))
+    .filter((block) => !isUnsigned(block) && !isOnlyMarked(block))
     .map(withoutCitations);
   return { ...message, content: content.length > 0 ? content : [{ ...placeholder }] };
 }

@@ -56,6 +56,19 @@ describe("CONV-219: thinking with the gateway's own mark in place of a signature
     },
   );
 
+  it.each([
+    ["an empty one", { type: "thinking", thinking: "Hm.", signature: "" }],
+    ["none", { type: "thinking", thinking: "Hm." }],
+  ])("T39: includes %s at Claude, which refuses the conversation otherwise", (_, bare) => {
+    const own = { ...marked, signature: "c2ln" };
+    const body = history([bare, call], [own]);
+    const { body: sent, notes } = direct.request(body, { ...upstream, model: "claude-haiku-4-5" });
+    expect(sent["messages"]).toEqual(history([call], [own])["messages"]);
+    expect(notes.map(({ param, kind }) => `${kind} ${param}`)).toEqual([
+      "dropped messages.content.thinking",
+    ]);
+  });
+
   it("is treated like citations with that mark, which are removed too; the vendor's own stay", () => {
     const cites = (proof: string): JsonObject => ({
       type: "web_search_result_location",
