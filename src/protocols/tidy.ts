@@ -158,12 +158,18 @@ export const isBlank = (part: Part): boolean =>
   (part.type === "text" || part.type === "refusal") && !/\S/u.test(part.text);
 
 const holdsBlank = (part: Part): boolean =>
-  isBlank(part) || (part.type === "tool_result" && part.content.some(isBlank));
+  isBlank(part) ||
+  (part.type === "tool_result" && (isBareError(part) || part.content.some(isBlank)));
 
-const withoutBlank = (part: Part): Part =>
-  part.type === "tool_result"
-    ? { ...part, content: part.content.filter((one) => !isBlank(one)) }
-    : part;
+const isBareError = ({ isError, content }: ToolResultPart): boolean =>
+  isError === true && content.length === 0;
+
+/** Claude refuses a result that is an error and says nothing. */
+function withoutBlank(part: Part): Part {
+  if (part.type !== "tool_result") return part;
+  const result = { ...part, content: part.content.filter((one) => !isBlank(one)) };
+  return isBareError(result) ? { ...result, content: [placeholder] } : result;
+}
 
 /** Trims white space at the end of an answer that the model should continue; undefined if there is none. */
 function trimPrefill(messages: readonly Message[], protocol: ProtocolName) {

@@ -134,6 +134,31 @@ describe("a request that Google refuses", () => {
 describe("a request that every vendor refuses", () => {
   it.each(
     titled([
+      ...(["", " \n"] as const).map((error): Case => ({
+        title: "CONV-604 T25: an error of a tool that says nothing gets a placeholder",
+        from: "generate_content",
+        to: "messages",
+        body: {
+          contents: [
+            { role: "user", parts: [{ text: "Where?" }] },
+            { role: "model", parts: [{ functionCall: { id: "c1", name: "look", args: {} } }] },
+            {
+              role: "user",
+              parts: [{ functionResponse: { id: "c1", name: "look", response: { error } } }],
+            },
+          ],
+        },
+        up: {
+          messages: [
+            { role: "user" },
+            { role: "assistant" },
+            {
+              role: "user",
+              content: [{ is_error: true, content: [{ type: "text", text: "(no content)" }] }],
+            },
+          ],
+        },
+      })),
       {
         title: "CONV-604 T25: an empty refusal becomes a placeholder",
         from: "chat",
