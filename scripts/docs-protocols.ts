@@ -181,10 +181,9 @@ Everything passes, including fields that the gateway does not know. These are th
 - Claude refuses thinking blocks without a signature, as Kimi gives them. They are left out, which is reported.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
-- Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.
-- LM Studio refuses a choice that names a tool. It is offered only this tool, and a call is required. That is reported.
-- Some vendors and models answer only by a stream, such as Qwen3 and QwQ at Alibaba. If a whole answer is asked for, their stream is collected.
-- Groq, Cerebras, Mistral and Databricks refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
+- Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in
+  its \`extra_content\`, converted or not.
+- Groq, Cerebras and Mistral refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
 - They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 
 ## Reports

@@ -11,6 +11,7 @@ import { hashedId } from "../call-id-allocator.ts";
 import { hashOf } from "../fit-ids.ts";
 import { mistralCallId } from "../limits.ts";
 import { nonEmpty } from "../read.ts";
+import { isGemini3, signFirstCalls } from "./gemini.ts";
 import { conversionLimits } from "./limits.ts";
 import { callIdForm, isMistral } from "./mistral.ts";
 import { reasoningText } from "./reasoning.ts";
@@ -24,6 +25,7 @@ export const mimo = /(?:^|[/-])mimo/i;
 export function fitHistory(body: JsonObject, upstream: UpstreamAddress): Note[] {
   const { model, refusedMembers = [], checksHistory } = upstream;
   if (isMistral(model)) return fitCallIds(body, mistralIds);
+  if (isGemini3(model)) signFirstCalls(body);
   const needsReasoning = kimi.test(model) || deepseek.test(model);
   if (needsReasoning && !refusedMembers.includes("reasoning_content")) fillReasoning(body);
   return checksHistory === true ? fitCallIds(body, openAiIds) : [];

@@ -5,8 +5,8 @@ import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { deepseek, fillText, kimi, mimo } from "./fit-history.ts";
-import { kimiSchema } from "./kimi-schema.ts";
+import { deepseek, kimi } from "./fit-history.ts";
+import { geminiCodec, isGemini3 } from "./gemini.ts";
 import { conversionLimits } from "./limits.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
@@ -19,7 +19,7 @@ export const chatCodec: Codec = {
     if (isMistral(model)) return mistralChat;
     if (deepseek.test(model)) return deepseekCodec;
     if (systemFirst.test(model)) return systemFirstCodec;
-    if (mimo.test(model)) return mimoCodec;
+    if (isGemini3(model)) return geminiChat;
     return kimi.test(model) ? kimiCodec : chatCodec;
   },
   decodeRequest,
@@ -34,6 +34,7 @@ export const chatCodec: Codec = {
 };
 
 const mistralChat = mistralCodec(chatCodec);
+const geminiChat = geminiCodec(chatCodec);
 
 /** Matches models that refuse a system turn within the conversation. Agents send such turns: Claude Code 2.1 in `messages`, Codex in `input`. */
 const systemFirst = /(?:^|[/-])(?:qwen|qwq|minimax)/i;

@@ -9,7 +9,8 @@ import type {
   ToolResultPart,
 } from "../canonical/request.ts";
 import { argumentsObject, objectIn } from "../tool-arguments.ts";
-import { isFileStoreUri, skipSignature } from "./limits.ts";
+import { skipSignature } from "../skip-signature.ts";
+import { isFileStoreUri } from "./limits.ts";
 import { generatedIdPrefix } from "./open-calls.ts";
 
 export interface EncodeContext {

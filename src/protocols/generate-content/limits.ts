@@ -33,9 +33,6 @@ export const isOlderGeneration = (model: string): boolean => /gemini-(?:1|2)[.-]
 /** True for models that make pictures: their names say so. */
 export const makesPictures = (model: string): boolean => model.includes("image");
 
-/** The vendor accepts this marker in place of a signature, for calls that another model made (traps C). */
-export const skipSignature = "skip_thought_signature_validator";
-
 /** The limits of generateContent as the target of a conversion. CONV-501 to CONV-519. */
 export const conversionLimits: Limits = {
   protocol: "generate_content",

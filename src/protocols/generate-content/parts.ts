@@ -16,7 +16,7 @@ import type {
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { argumentsText } from "../tool-arguments.ts";
-import { skipSignature } from "./limits.ts";
+import { skipSignature } from "../skip-signature.ts";
 import { read, spelling, spellings } from "./names.ts";
 import { generatedIdPrefix, type OpenCalls } from "./open-calls.ts";
 
