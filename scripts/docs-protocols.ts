@@ -184,6 +184,7 @@ Everything passes, including fields that the gateway does not know. These are th
 - Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in
   its \`extra_content\`, converted or not.
 - Groq, Cerebras and Mistral refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
+- Fireworks and Mistral refuse the signatures of Gemini's calls. They do not get them, which is reported.
 - They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 
 ## Reports

@@ -3,6 +3,7 @@
  * signature. Trap T38.
  */
 import { describe, expect, it } from "vitest";
+import { vendorQuirks } from "../../src/catalog/index.ts";
 import { routeOf } from "./route.ts";
 import type { Body, Name } from "./world.ts";
 
@@ -67,5 +68,33 @@ describe("an answer with calls", () => {
 
   it.each(["gemini-2.5-flash", "gpt-5"])("T38: is unchanged at %s", (model) => {
     expect(callsSent("chat", chat([call("c1")]), model)).toEqual([call("c1")]);
+  });
+});
+
+describe("the signature of a call", () => {
+  const own = { extra_content: { google: { thought_signature: "c2ln" } } };
+  const body = { model: "acme/x", ...chat([call("c1", own), call("c2")]) };
+  const at = (id: string) => {
+    const quirks = vendorQuirks({
+      id,
+      baseUrl: "https://up.example/v1",
+      dialect: "openai-compatible",
+    });
+    const route = routeOf("chat", "chat", body, { ...quirks, upstreamModel: "glm-5.2" });
+    const [, answer] = route.body["messages"] as Body[];
+    return { calls: answer!["tool_calls"], params: route.notes.map(({ param }) => param) };
+  };
+
+  it.each(["fireworks-ai", "mistral"])(
+    "T38: is not sent to %s, which refuses it, and reported",
+    (id) => {
+      const params = ["messages.tool_calls.extra_content"];
+      expect(at(id)).toEqual({ calls: [call("c1"), call("c2")], params });
+      expect(body).toEqual({ model: "acme/x", ...chat([call("c1", own), call("c2")]) });
+    },
+  );
+
+  it("T38: is sent to other vendors", () => {
+    expect(at("local")).toEqual({ calls: [call("c1", own), call("c2")], params: [] });
   });
 });
