@@ -13,6 +13,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { objectOf } from "../read.ts";
 import { isSearchTool, searchesToReserve } from "../web-searches.ts";
 import { removeBillingLine } from "./billing.ts";
+import { fillThinking } from "./blank-thinking.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { fitCallIds } from "./call-ids.ts";
 import { decodeError } from "./errors.ts";
@@ -86,6 +87,7 @@ function request(
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
   ];
+  fillThinking(copy, upstream.model);
   copy["model"] = upstream.model;
   return { body: copy, notes };
 }

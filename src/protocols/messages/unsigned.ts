@@ -7,6 +7,7 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
+import { readsAnyThinking } from "./blank-thinking.ts";
 import { isClaude } from "./call-ids.ts";
 
 /** Replaces the signature: no vendor's signature looks like this. */
@@ -24,12 +25,13 @@ const placeholder = { type: "text", text: "(no content)" };
 
 /**
  * Removes marked blocks and citations from `body`, a copy of the caller's; changed messages are copied, the others shared. All other
- * signatures stay. Empty ones, which some vendors of this protocol use, stay too, unless `model` is Claude, which refuses them.
+ * signatures stay. Empty ones, which some vendors of this protocol use, stay too, unless `model` is Claude, which refuses them. DeepSeek
+ * gets all thinking.
  */
 export function removeUnsigned(body: JsonObject, model: string): Note[] {
   const messages = exactTwinOf(body["messages"]);
   if (!Array.isArray(messages)) return [];
-  const isUnsigned = unsignedAt(model);
+  const isUnsigned = readsAnyThinking(body, model) ? () => false : unsignedAt(model);
   const isHolder = (message: Json): message is Holder => holdsUnsigned(message, isUnsigned);
   const holders = messages.filter(isHolder);
   if (holders.length === 0) return [];
