@@ -241,8 +241,8 @@ ${content()}
   anything else beside results.
 - Arguments of an earlier call that are not a JSON object are sent as one, as \`{"arguments": "<text>"}\`, from responses to chat and to the
   protocols with objects. Most chat upstreams refuse the conversation otherwise.
-- Kimi, DeepSeek and MiMo require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank.
-- MiMo refuses answers and tool results without text, also answers of only calls. They get a blank.
+- Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank, from the first
+  answer on if tools are offered.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.
 - Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. For them these turns

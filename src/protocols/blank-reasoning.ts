@@ -7,12 +7,17 @@ import type { Limits } from "./limits.ts";
 
 const blank: ReasoningPart = { type: "reasoning", text: " " };
 
-/** Returns the conversation with reasoning in each assistant turn; unchanged for other models, or if it has no calls. */
+/**
+ * Returns the conversation with reasoning in each assistant turn; unchanged for other models, or if it has no calls. With tools the first
+ * call may still come: earlier answers have the blank already, so that a prompt cache still matches then.
+ */
 export function withBlankReasoning(
   messages: readonly Message[],
   { needsReasoning, unsignedReasoning }: Pick<Limits, "needsReasoning" | "unsignedReasoning">,
+  hasTools: boolean,
 ): readonly Message[] {
-  if (!needsReasoning || !unsignedReasoning || !messages.some(hasCall)) return messages;
+  if (!needsReasoning || !unsignedReasoning || !(hasTools || messages.some(hasCall)))
+    return messages;
   return messages.map((message) =>
     message.role === "assistant" && !message.content.some(isReasoning)
       ? { ...message, content: [blank, ...message.content] }

@@ -49,7 +49,11 @@ export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   const prefillTrim =
     limits.trimsPrefill === true ? trimPrefill(filled, request.protocol) : undefined;
   if (prefillTrim) notes.push(prefillTrim.note);
-  const said = withBlankReasoning(prefillTrim?.messages ?? filled, limits);
+  const said = withBlankReasoning(
+    prefillTrim?.messages ?? filled,
+    limits,
+    (request.tools ?? []).length > 0,
+  );
   return { request: { ...request, messages: withUserTurn(said, limits) }, notes };
 }
 

@@ -92,6 +92,20 @@ it("T41: a conversation without calls is unchanged", () => {
   expect(sent("messages", body, { upstreamModel })).toEqual([undefined]);
 });
 
+it.each(["messages", "chat"] as const)(
+  "T41: a conversation of %s without calls has the blank if tools are offered: the prompt stays the same at the first call",
+  (from) => {
+    const tools = [
+      { name: "look", input_schema: { type: "object", properties: {} } },
+      { type: "function", function: { name: "look" } },
+    ].slice(from === "chat" ? 1 : 0, from === "chat" ? 2 : 1);
+    const messages = [question("Hi"), { role: "assistant", content: "Yes?" }, question("Why?")];
+    const body = { model: "acme/x", max_tokens: 100, messages, tools };
+    const { body: up } = routeOf(from, "chat", body, { upstreamModel });
+    expect((up["messages"] as Body[])[1]).toMatchObject({ reasoning_content: " " });
+  },
+);
+
 describe("a chat conversation that another vendor began, on the direct route", () => {
   const tool_calls = [{ id: "c1", type: "function", function: call }];
   const messages: Body[] = [

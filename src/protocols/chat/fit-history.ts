@@ -9,8 +9,7 @@ import type { Json, JsonObject } from "../canonical/request.ts";
 import type { UpstreamAddress } from "../codec.ts";
 import { hashedId } from "../call-id-allocator.ts";
 import { hashOf } from "../fit-ids.ts";
-import { mistralCallId } from "../limits.ts";
-import { nonEmpty } from "../read.ts";
+import { isEmptyList, isSet, nonEmpty } from "../read.ts";
 import { isGemini3, signFirstCalls } from "./gemini.ts";
 import { conversionLimits } from "./limits.ts";
 import { callIdForm, isMistral } from "./mistral.ts";
@@ -83,13 +82,14 @@ function withId(holder: JsonObject, member: "id" | "tool_call_id", rule: IdRule)
 }
 
 /**
- * Gives each answer reasoning if the conversation has calls, as Kimi, DeepSeek and MiMo require: the text of the other spelling, or a
- * blank if it has none. Nothing is lost, so this is not noted.
+ * Gives each answer reasoning if the conversation has calls or tools, as Kimi and DeepSeek require: the text of the other spelling, or a blank if it
+ * has none. Nothing is lost, so this is not noted.
  */
 function fillReasoning(body: JsonObject): void {
   const messages = exactTwinOf(body["messages"]);
-  if (!Array.isArray(messages) || !messages.some(hasCalls) || !messages.some(lacksReasoning))
-    return;
+  const hasTools = isSet(body["tools"]) && !isEmptyList(body["tools"]);
+  if (!Array.isArray(messages) || !(hasTools || messages.some(hasCalls))) return;
+  if (!messages.some(lacksReasoning)) return;
   body["messages"] = messages.map((message) =>
     lacksReasoning(message)
       ? { ...message, reasoning_content: nonEmpty(reasoningText(message)) ?? " " }
