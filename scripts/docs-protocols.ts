@@ -176,15 +176,18 @@ Everything passes, including fields that the gateway does not know. These are th
 - Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.
 - OpenAI and Azure refuse long ids of calls, ids of items that are not their own, and reasoning that is neither encrypted nor stored there.
   A conversation that another vendor began goes without them. That is reported.
-- Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi and DeepSeek get earlier reasoning as
-  \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
+- Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi, DeepSeek and MiMo get earlier reasoning
+  as \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
 - DeepSeek requires thinking in earlier answers of a conversation with tools. It gets that of other vendors, or a blank if it is missing.
 - Claude refuses thinking blocks without a signature, as Kimi gives them. They are left out, which is reported.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
 - Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in
   its \`extra_content\`, converted or not.
-- Groq, Cerebras and Mistral refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
+- Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.
+- LM Studio refuses a choice that names a tool. It is offered only this tool, and a call is required. That is reported.
+- Some vendors and models answer only by a stream, such as Qwen3 and QwQ at Alibaba. If a whole answer is asked for, their stream is collected.
+- Groq, Cerebras, Mistral and Databricks refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
 - Fireworks and Mistral refuse the signatures of Gemini's calls. They do not get them, which is reported.
 - They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 
@@ -241,8 +244,9 @@ ${content()}
   anything else beside results.
 - Arguments of an earlier call that are not a JSON object are sent as one, as \`{"arguments": "<text>"}\`, from responses to chat and to the
   protocols with objects. Most chat upstreams refuse the conversation otherwise.
-- Kimi and DeepSeek require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank, from the first
-  answer on if tools are offered.
+- Kimi, DeepSeek and MiMo require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank, from the
+  first answer on if tools are offered.
+- MiMo refuses answers and tool results without text, also answers of only calls. They get a blank.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.
 - Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. For them these turns

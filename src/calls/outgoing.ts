@@ -27,7 +27,7 @@ function write(context: CallContext, candidate: Candidate): WrittenRequest {
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
-    stream: call.stream || route.streams === true,
+    stream: route.streams,
     caller: callerHeaders(context, candidate),
   });
   const source = route.kind === "direct" ? call.body.source : undefined;

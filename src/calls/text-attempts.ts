@@ -125,7 +125,7 @@ function send(
     provider,
     protocol: offer.protocol,
     model: offer.upstreamModel,
-    stream: call.stream || context.route.streams === true,
+    stream: route.streams,
     apiKey,
     traceparent,
     caller: callerHeaders(context, candidate),

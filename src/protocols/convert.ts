@@ -73,8 +73,7 @@ class ConvertedRoute implements Route {
   #lastDecoded: { readonly answer: JsonObject; readonly response: CanonicalResponse } | undefined;
 
   constructor(given: RouteFacts, readBody: ReadBody) {
-    this.streams = mustStream(given);
-    const facts = this.streams ? { ...given, stream: true } : given;
+    const facts = mustStream(given) ? { ...given, stream: true } : given;
     const sent = convertRequest({ ...facts, body: readBody() });
     this.notes = sent.notes;
     this.askedOutputTokens = sent.askedOutputTokens;

@@ -74,8 +74,8 @@ export interface Route {
   readonly notes: readonly Note[];
   /** The maximum of output tokens in the upstream's request; undefined if it has none. */
   readonly askedOutputTokens: number | undefined;
-  /** True if the upstream is asked for a stream, although the caller wants a whole answer (T15). */
-  readonly streams?: boolean;
+  /** True if the upstream is asked for a stream. Some vendors have only the form that the caller did not ask for (T14, T15). */
+  readonly streams: boolean;
   /** Returns why a body with a success status is no answer (T60); undefined for an answer. */
   failure(answer: JsonObject): WireError | undefined;
   /** True if the vendor is still working on this answer: it reports no content and no usage yet. */
@@ -108,8 +108,8 @@ export class DirectRoute implements Route {
 
   /** @throws GatewayError as `fitDirect` */
   constructor(facts: RouteFacts, readBody: ReadBody) {
-    this.streams = mustStream(facts);
-    this.#facts = this.streams ? { ...facts, stream: true } : facts;
+    this.#facts = mustStream(facts) ? { ...facts, stream: true } : facts;
+    this.streams = this.#facts.stream;
     this.#readBody = readBody;
     const input = this.#input();
     const { n, stream_options, background } = input.body;
@@ -117,7 +117,6 @@ export class DirectRoute implements Route {
     this.#body = body;
     this.notes = notes;
     this.askedOutputTokens = askedOutputTokens;
-    this.streams = facts.stream;
     this.#streamSettings = { n, stream_options, background };
   }
 
@@ -201,10 +200,12 @@ export class DirectRoute implements Route {
 
 /** Returns the caller's body for an upstream of the same protocol. @throws GatewayError as `fitDirect` */
 function directUpstreamRequest(input: RouteInput): DirectFit {
-  const { caller, upstreamModel: model, stream, refusedMembers, checksHistory } = input;
+  const { caller, upstreamModel: model, stream, refusedMembers, refusesNullContent } = input;
   const direct = fitDirect(input);
   const maximumField = maximumFieldOf(input);
-  const upstream = { model, stream, refusedMembers, maximumField, checksHistory };
+  const { refusesNamed, checksHistory } = input;
+  const quirks = { refusedMembers, refusesNullContent, refusesNamed, checksHistory };
+  const upstream = { model, stream, ...quirks, maximumField };
   const { body, notes } = caller.direct.request(direct.body, upstream);
   return {
     ...direct,

@@ -34,8 +34,7 @@ beforeEach(() => {
 const configuration = (url: string): string =>
   [
     "providers:",
-    ...["many", "vectors", "pictures", "mistral"].map(
-    ...["many", "vectors", "pictures", "nvidia"].map(
+    ...["many", "vectors", "pictures", "mistral", "nvidia"].map(
       (id) => `  - id: ${id}
     dialect: openai-compatible
     base_url: "${url}"

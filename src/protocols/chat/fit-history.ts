@@ -12,7 +12,8 @@ import { hashOf } from "../fit-ids.ts";
 import { isEmptyList, isSet, nonEmpty } from "../read.ts";
 import { isGemini3, signFirstCalls } from "./gemini.ts";
 import { conversionLimits } from "./limits.ts";
-import { callIdForm, isMistral } from "./mistral.ts";
+import { mistralCallId } from "../limits.ts";
+import { isMistral } from "./mistral.ts";
 import { reasoningText } from "./reasoning.ts";
 
 /** Matches the model names, which all providers keep. */
@@ -25,10 +26,25 @@ export function fitHistory(body: JsonObject, upstream: UpstreamAddress): Note[] 
   const { model, refusedMembers = [], checksHistory } = upstream;
   if (isMistral(model)) return fitCallIds(body, mistralIds);
   if (isGemini3(model)) signFirstCalls(body);
-  const needsReasoning = kimi.test(model) || deepseek.test(model);
+  const needsReasoning = [kimi, deepseek, mimo].some((name) => name.test(model));
   if (needsReasoning && !refusedMembers.includes("reasoning_content")) fillReasoning(body);
+  if (mimo.test(model)) fillText(body);
   return checksHistory === true ? fitCallIds(body, openAiIds) : [];
 }
+
+/** Gives answers and results without text a blank: MiMo refuses them, also those of only calls. Nothing is lost, so this is not noted. */
+export function fillText(body: JsonObject): void {
+  const messages = exactTwinOf(body["messages"]);
+  if (!Array.isArray(messages) || !messages.some(lacksText)) return;
+  body["messages"] = messages.map((message) =>
+    lacksText(message) ? { ...message, content: " " } : message,
+  );
+}
+
+const lacksText = (message: Json): message is JsonObject =>
+  isObject(message) &&
+  (message["role"] === "assistant" || message["role"] === "tool") &&
+  (message["content"] ?? "") === "";
 
 /** The ids of calls that a vendor refuses, and what replaces one. */
 interface IdRule {
@@ -37,7 +53,7 @@ interface IdRule {
 }
 
 const mistralIds: IdRule = {
-  refuses: (id) => !callIdForm.test(id),
+  refuses: (id) => !mistralCallId.test(id),
   replacement: (id) => hashOf(id).slice(0, 9),
 };
 
@@ -82,8 +98,8 @@ function withId(holder: JsonObject, member: "id" | "tool_call_id", rule: IdRule)
 }
 
 /**
- * Gives each answer reasoning if the conversation has calls or tools, as Kimi and DeepSeek require: the text of the other spelling, or a blank if it
- * has none. Nothing is lost, so this is not noted.
+ * Gives each answer reasoning if the conversation has calls or tools, as Kimi, DeepSeek and MiMo require: the text of the other spelling,
+ * or a blank if it has none. Nothing is lost, so this is not noted.
  */
 function fillReasoning(body: JsonObject): void {
   const messages = exactTwinOf(body["messages"]);

@@ -5,8 +5,9 @@ import { chatDirect } from "./direct.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { encodeStream } from "./encode-stream.ts";
 import { decodeError, encodeError } from "./errors.ts";
-import { deepseek, kimi } from "./fit-history.ts";
+import { deepseek, fillText, kimi, mimo } from "./fit-history.ts";
 import { geminiCodec, isGemini3 } from "./gemini.ts";
+import { kimiSchema } from "./kimi-schema.ts";
 import { conversionLimits } from "./limits.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
@@ -20,6 +21,7 @@ export const chatCodec: Codec = {
     if (deepseek.test(model)) return deepseekCodec;
     if (systemFirst.test(model)) return systemFirstCodec;
     if (isGemini3(model)) return geminiChat;
+    if (mimo.test(model)) return mimoCodec;
     return kimi.test(model) ? kimiCodec : chatCodec;
   },
   decodeRequest,
