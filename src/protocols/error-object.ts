@@ -28,8 +28,8 @@ export const tooLongMessage = ({ code, message }: GatewayError, words: string): 
 const messageCharactersMax = 4000;
 
 /**
- * Decodes an upstream's error body in any shape: OpenAI's object, xAI's `{code, error: string}`, OpenRouter's integer codes with
- * `metadata`, FastAPI's `detail`, MiniMax's `base_resp`, arrays around any of them, plain text and HTML pages. Never throws.
+ * Decodes an upstream's error body in any shape. Shapes are OpenAI's object, xAI's `{code, error: string}`, OpenRouter's integer codes
+ * with `metadata`, FastAPI's `detail`, MiniMax's `base_resp`, arrays around any of them, plain text and HTML pages. Never throws.
  */
 export function decodeErrorObject(status: number, body: unknown): WireError {
   const outer = Array.isArray(body) ? body[0] : body;

@@ -184,13 +184,16 @@ describe("answers and results without text", () => {
     },
   };
 
-  it.each(["chat", "messages"] as const)("T41: of %s have a blank at MiMo", (from) => {
-    const contents = (model: string) => {
-      const route = routeOf(from, "chat", textless[from], { upstreamModel: model });
-      expect(route.notes).toEqual([]);
-      return (route.body["messages"] as Body[]).map(({ content }) => content);
-    };
-    expect(contents("mimo-v2.5-pro")).toEqual(["Where?", " ", " "]);
-    expect(contents("kimi-k2.5")).toEqual(["Where?", null, ""]);
-  });
+  it.each(["chat", "messages"] as const)(
+    "T41: messages without text of a caller of %s get a blank at MiMo",
+    (from) => {
+      const contents = (model: string) => {
+        const route = routeOf(from, "chat", textless[from], { upstreamModel: model });
+        expect(route.notes).toEqual([]);
+        return (route.body["messages"] as Body[]).map(({ content }) => content);
+      };
+      expect(contents("mimo-v2.5-pro")).toEqual(["Where?", " ", " "]);
+      expect(contents("kimi-k2.5")).toEqual(["Where?", null, ""]);
+    },
+  );
 });

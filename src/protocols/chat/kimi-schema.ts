@@ -1,6 +1,6 @@
 /**
- * Kimi's endpoint takes a subset of JSON Schema for the arguments of tools, and refuses the whole request for anything else: no `type` beside
- * `anyOf` or `$ref`, references into `$defs` only, and no values without a type. Schemas of MCP servers and of Codex have all of these.
+ * Kimi's endpoint takes a subset of JSON Schema for the arguments of tools, and refuses the whole request for anything else. It takes no
+ * `type` beside `anyOf` or `$ref`, references into `$defs` only, and no values without a type. Schemas of MCP servers and of Codex have all of these.
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";

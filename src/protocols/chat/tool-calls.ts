@@ -56,8 +56,8 @@ export function takeCallPiece(
 }
 
 /**
- * True if a piece repeats all arguments of its call: GLM's and other local servers send them once more at the end. What follows an object
- * would never be JSON. The piece is looked at first, because the text so far is a chain of pieces, slow to read.
+ * True if a piece repeats all arguments of its call: GLM's and other local servers send them once more at the end. A text after an
+ * object would never be JSON. The piece is looked at first, because the text so far is a chain of pieces, slow to read.
  */
 const repeatsAll = ({ said, isCustom }: Call, text: string): boolean =>
   !isCustom &&
