@@ -71,6 +71,24 @@ it.each(models)(
   },
 );
 
+it.each([
+  ["without a ratio", "qwen-image", {}, "1328*1328"],
+  ["for a ratio", "qwen-image-plus", { aspect_ratio: "16:9" }, "1664*928"],
+  ["for a tier that it does not make", "qwen-image", { image_size: "2K" }, "2048*2048"],
+  ["in pixels", "qwen-image", { size: "1024x1024" }, "1024*1024"],
+  ["of other models", "wan2.5-t2i-preview", { aspect_ratio: "16:9" }, "1280*720"],
+] as const)(
+  "qwen-image gets a size that it takes: %s, %s %j as %s",
+  async (what, name, fields, size) => {
+    const prompt = `A wolf ${what}`;
+    const { id } = await bench.create({ model: `acme/${name}`, prompt, ...fields });
+    const task = await bench.until(id, "succeeded", "failed");
+    expect(task).toMatchObject({ status: "succeeded", cost: "0.04" });
+    expect("notes" in task).toBe(false);
+    expect((await sentWith(prompt)).body.parameters).toMatchObject({ size });
+  },
+);
+
 it("a picture to edit is not dropped: the vendor refuses it, and nothing is charged", async () => {
   const form = new FormData();
   form.append("model", "acme/qwen-image");

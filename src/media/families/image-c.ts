@@ -56,7 +56,10 @@ export const imageC: MediaFamily = {
   },
   files: { ...referenceFiles, most: 9, mask: false },
   rules: [tierOfSize(sizes)],
-  remarks: [remarks.sizeWins, "The image always has the size in pixels of its ratio and tier."],
+  remarks: [
+    remarks.sizeWins,
+    "The image always has the size in pixels of its ratio and tier. At `1K`, DashScope's `qwen-image` has sizes of its own, such as 1328x1328 for 1:1.",
+  ],
   usage: { unit: "images" },
   expirySeconds: daySeconds,
 };

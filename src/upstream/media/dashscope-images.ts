@@ -37,6 +37,20 @@ function sizeOf({ size, aspectRatio, imageSize }: ImageRequest): string | undefi
 const isOlder = (model: string, { images }: ImageRequest): boolean =>
   images.length === 0 && /^(?:qwen-image(?:-plus)?|wanx?2\.[0-5]-t2i.*)$/.test(model);
 
+/** The only sizes that the older qwen-image models take. In pixels, all are of the tier 1K. */
+const qwenSizes: Readonly<Record<string, string>> = {
+  "1:1": "1328*1328",
+  "4:3": "1472*1104",
+  "3:4": "1104*1472",
+  "16:9": "1664*928",
+  "9:16": "928*1664",
+};
+
+/** Returns qwen-image's own size for a ratio at 1K. Anything else is sent unchanged, so that the vendor refuses what it cannot make. */
+const qwenSizeOf = (request: ImageRequest): string | undefined =>
+  (request.imageSize === "1K" ? qwenSizes[request.aspectRatio ?? ""] : undefined) ??
+  sizeOf(request);
+
 function olderBody(request: ImageRequest, model: string): string {
   const { prompt, negativePrompt: negative_prompt } = request;
   const isQwen = model.startsWith("qwen");
@@ -45,7 +59,7 @@ function olderBody(request: ImageRequest, model: string): string {
     input: defined({ prompt, negative_prompt: isQwen ? undefined : negative_prompt }),
     parameters: defined({
       n: request.n,
-      size: sizeOf(request),
+      size: isQwen ? qwenSizeOf(request) : sizeOf(request),
       negative_prompt: isQwen ? negative_prompt : undefined,
       prompt_extend: request.promptExtend,
       watermark: request.watermark,
