@@ -102,6 +102,7 @@ const rows: readonly Row[] = [
   ],
   ["ark, a risk", 400, "InputImageRiskDetection", "Risky.", content],
   ["dashscope, moderation", 400, "DataInspectionFailed", "Unsafe.", content],
+  ["dashscope, a protected figure", 400, "IPInfringementSuspect", "Infringes.", content],
   ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, account],
   ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, account],
   ["dashscope, our model", 404, "ModelNotFound", secret, ours],

@@ -34,7 +34,7 @@ export interface RefusalOutcome extends Pick<
 }
 
 const contentPolicy =
-  /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)/i;
+  /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)|ip_?infringement/i;
 
 /** True if the refusal is by moderation: it is about the request, whatever the status, even if it ends a stream that had begun. */
 const isAboutContent = (code: string, message: string): boolean =>
