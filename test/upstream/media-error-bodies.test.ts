@@ -63,3 +63,26 @@ describe("an error with status 200 and a state that is null or empty", () => {
     },
   );
 });
+
+describe("a failed video of xAI whose error is a text", () => {
+  it.each([
+    [
+      { error: "Generated video rejected by content moderation." },
+      "content_policy_violation",
+      "Generated video rejected by content moderation.",
+    ],
+    [
+      { code: "Client specified an invalid argument", error: "The image is too small." },
+      "invalid_argument",
+      "The image is too small.",
+    ],
+    [{ error: "" }, "upstream_error", "The provider failed to make the result."],
+  ])("TASK-34: fails with the vendor's reason: %j", (said, code, message) => {
+    const body = bytes({ status: "failed", ...said });
+    expect(dialectOf("xai", "video").readPoll(200, body, "t")).toEqual({
+      state: "failed",
+      code,
+      message,
+    });
+  });
+});

@@ -4,7 +4,7 @@
  * `video.file_output.public_url`.
  */
 import { defined } from "../../base/defined.ts";
-import type { WireObject } from "../../base/json.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
@@ -42,11 +42,14 @@ function bodyParts(request: VideoRequest, model: string) {
   );
 }
 
+/** The error of a failed job. As in xAI's refusals, it may be a text, with the code beside it. */
+const errorIn = ({ error, code }: WireObject): WireObject =>
+  isObject(error) ? error : { code, message: error };
+
 function stateOf(wire: WireObject): MediaState | undefined {
   const video = objectIn(wire["video"]);
   const url = textIn(video["url"]) ?? textIn(objectIn(video["file_output"])["public_url"]);
   const state = textIn(wire["status"]) ?? (url === undefined ? undefined : "done");
-  const error = objectIn(wire["error"]);
   switch (state) {
     case "done":
       if (video["respect_moderation"] === false) return blockedJob();
@@ -57,7 +60,7 @@ function stateOf(wire: WireObject): MediaState | undefined {
         reported: { seconds: reportedAmount(video["duration"]) },
       };
     case "failed":
-      return video["respect_moderation"] === false ? blockedJob() : failedJob(error);
+      return video["respect_moderation"] === false ? blockedJob() : failedJob(errorIn(wire));
     case "expired":
       return { state: "expired" };
     case undefined:
