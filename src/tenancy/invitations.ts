@@ -6,9 +6,9 @@
 import { dayMs } from "../base/durations.ts";
 import { GatewayError } from "../base/errors.ts";
 import { newId } from "../base/ids.ts";
+import { changeRow } from "./changes.ts";
 import { checkName } from "./checks.ts";
-import type { RowContext } from "./context.ts";
-import { onlyRow } from "./context.ts";
+import { onlyRow, type ChangeContext, type RowContext } from "./context.ts";
 import { hashFor, hasJoined, removeUser, revokeTokens, setPassword } from "./logins.ts";
 import type { Member, MemberRole, MemberRow } from "./members.ts";
 import { memberColumns, memberOfRow, removeMember } from "./members.ts";
@@ -127,9 +127,8 @@ async function lockMember(
     [workspaceId, email],
   );
   const [found] = rows.map(memberOfRow);
-  if (found?.status === "active") {
+  if (found?.status === "active")
     throw new GatewayError("conflict", "The user is a member already.");
-  }
   return found;
 }
 
@@ -202,21 +201,25 @@ export async function openInvitation(
 const accepted = `status = 'active', invitation_id = null, invitation_hash = null, invitation_expires_at = null`;
 
 /**
- * Accepts an invitation, within a transaction: its user becomes an active member. Only one of concurrent calls succeeds.
+ * Accepts an invitation, within a transaction: its user becomes an active member. Only one of concurrent calls succeeds. Announced as a
+ * change of the workspace: the member may have keys in it, which the member's caps and limits bind from now on.
  * @throws GatewayError `not_found`
  */
 export async function useInvitation(
-  { database, clock }: RowContext,
+  { database, clock }: ChangeContext,
   { workspaceId, userId, invitation }: Member,
 ): Promise<Member> {
-  const rows = await database.query<MemberRow>(
-    `update members set ${accepted}, updated_at = $4
-     where workspace_id = $1 and user_id = $2 and invitation_id = $3 and invitation_expires_at > $4
-     returning ${memberColumns}`,
-    [workspaceId, userId, invitation?.id ?? null, new Date(clock.now())],
-  );
-  if (rows.length === 0) throw invalidInvitation();
-  return memberOfRow(rows[0]!);
+  const { member } = await changeRow(database, "workspaces", async (tx) => {
+    const [row] = await tx.query<MemberRow>(
+      `update members set ${accepted}, updated_at = $4
+       where workspace_id = $1 and user_id = $2 and invitation_id = $3 and invitation_expires_at > $4
+       returning ${memberColumns}`,
+      [workspaceId, userId, invitation?.id ?? null, new Date(clock.now())],
+    );
+    if (row === undefined) throw invalidInvitation();
+    return { id: workspaceId, member: memberOfRow(row) };
+  });
+  return member;
 }
 
 /**
@@ -224,7 +227,7 @@ export async function useInvitation(
  * @throws GatewayError `not_found`; `conflict` when they are a member already
  */
 export async function useInvitationAs(
-  context: RowContext,
+  context: ChangeContext,
   invited: Member,
   userId: string,
 ): Promise<Member> {
@@ -236,9 +239,8 @@ export async function useInvitationAs(
      returning ${memberColumns}`,
     [workspaceId, invited.userId, userId],
   );
-  if (rows.length === 0) {
+  if (rows.length === 0)
     throw new GatewayError("conflict", "You are a member of this workspace already.");
-  }
   await removeUser(context, invited.userId);
   return memberOfRow(rows[0]!);
 }

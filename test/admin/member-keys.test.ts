@@ -71,6 +71,27 @@ describe("keys of members", () => {
     expect(world.must(await restore(world.ann)).enabled_keys).toEqual([]);
   });
 
+  it("T73 the limits of a member bind the keys that the person had before, from the accepted invitation on", async () => {
+    const key = await newKey(world.root);
+    const members = `/workspaces/${world.home.id}/members`;
+    const invited = { email: world.root.email, role: "member" };
+    const { invitation, user_id } = world.must(await world.ann.call("POST", members, invited));
+    const limits = { rate_limits: { requests_per_minute: 1 } };
+    world.must(await world.ann.call("PATCH", `${members}/${user_id}`, limits));
+    // From here on the gateway knows the caller.
+    expect(await callWith(key.key)).toBe(200);
+    const accepted = await call(world.gateway.url, "POST", "/auth/invitations/accept", {
+      body: { token: invitation.url.split("#").at(-1) },
+      headers: { cookie: world.root.cookie },
+    });
+    expect(accepted.json).toMatchObject({ user_id: world.root.userId, status: "active" });
+    expect([await callWith(key.key), await callWith(key.key)]).toEqual([
+      200,
+      "rate_limit_exceeded",
+    ]);
+    world.must(await world.ann.call("DELETE", `${members}/${world.root.userId}`));
+  });
+
   it("KEY-07 T78: a member or workspace admin can send back a key exactly as they read it; nothing is loosened by that", async () => {
     const settings = {
       spend_caps: { total: "9", daily: "3", hard: true },
