@@ -6,7 +6,7 @@
 import type { Database, Queryable } from "../storage/index.ts";
 import { renameTagValue } from "../usage/index.ts";
 import { renameInTexts, type Renaming } from "./end-user-texts.ts";
-import { goneTasksSql } from "./finished-tasks.ts";
+import { doneTasksSql, goneTasksSql } from "./finished-tasks.ts";
 
 /** Rows of the log or tasks that one page reads: some tens of milliseconds. */
 const pageMax = 5_000;
@@ -69,18 +69,19 @@ const nameSql = `
     update requests set end_user = $3 where workspace_id = $1 and id = any($2::text[]) and end_user = $4 returning 1)
   select count(*)::integer as n from named`;
 
+const bodiesOf = "from request_bodies where workspace_id = $1 and id = any($2::text[])";
 const bodiesSql = `
-  with gone as (delete from request_bodies where workspace_id = $1 and id = any($2::text[]) returning 1)
-  select count(*)::integer as n from gone`;
+  with gone as (delete ${bodiesOf} returning 1) select count(*)::integer as n from gone`;
+const bodiesCountSql = `select count(*)::integer as n ${bodiesOf}`;
 
-/** Expires the results of image calls, and the answers stored for idempotent repeats. */
+/** The results of image calls, and the answers stored for idempotent repeats. */
+const isFileOf = `workspace_id = $1 and expires_at > now() and (task_id = any($2::text[]) or name in (
+  select answer from idempotency_keys where workspace_id = $1 and call_id = any($2::text[]) and answer is not null))`;
+/** Expires them. */
 const filesSql = `
-  with answers as (
-    select answer from idempotency_keys where workspace_id = $1 and call_id = any($2::text[]) and answer is not null),
-  gone as (
-    update files set expires_at = now() where workspace_id = $1 and expires_at > now()
-      and (task_id = any($2::text[]) or name in (select answer from answers)) returning 1)
+  with gone as (update files set expires_at = now() where ${isFileOf} returning 1)
   select count(*)::integer as n from gone`;
+const filesCountSql = `select count(*)::integer as n from files where ${isFileOf}`;
 
 const countOf = async (tx: Queryable, sql: string, params: readonly unknown[]): Promise<number> =>
   (await tx.query<{ n: number }>(sql, [...params]))[0]!.n;
@@ -91,10 +92,11 @@ async function requestsPage(tx: Queryable, place: ErasurePlace, one: EndUser): P
   const { last, mine } = page!;
   const next: ErasurePlace =
     last === null ? { workspaceId, stage: "tasks", after: "" } : { ...place, after: last };
-  if (mine.length === 0 || one.dryRun) return { erased: { requests: mine.length }, next };
-  const requests = await renameRows(tx, { workspaceId, ids: mine, ...one });
-  const bodies = await countOf(tx, bodiesSql, [workspaceId, mine]);
-  const files = await countOf(tx, filesSql, [workspaceId, mine]);
+  if (mine.length === 0) return { erased: {}, next };
+  const { dryRun } = one;
+  const requests = dryRun ? mine.length : await renameRows(tx, { workspaceId, ids: mine, ...one });
+  const bodies = await countOf(tx, dryRun ? bodiesCountSql : bodiesSql, [workspaceId, mine]);
+  const files = await countOf(tx, dryRun ? filesCountSql : filesSql, [workspaceId, mine]);
   return { erased: { requests, bodies, files }, next };
 }
 
@@ -118,9 +120,9 @@ async function tasksPage(tx: Queryable, place: ErasurePlace, one: EndUser): Prom
   const next: ErasurePlace =
     last === null ? { workspaceId, stage: "rest", after: "" } : { ...place, after: last };
   if (mine.length === 0) return { erased: {}, next };
-  if (one.dryRun) return { erased: { tasks: mine.length }, next };
-  const requests = await renameRows(tx, { workspaceId, ids: mine, ...one });
-  const tasks = await countOf(tx, goneTasksSql, [workspaceId, mine]);
+  // The pages of the log have counted the rows of finished tasks.
+  const requests = one.dryRun ? 0 : await renameRows(tx, { workspaceId, ids: mine, ...one });
+  const tasks = await countOf(tx, one.dryRun ? doneTasksSql : goneTasksSql, [workspaceId, mine]);
   return { erased: { requests, tasks, tasks_under_way: mine.length - tasks }, next };
 }
 

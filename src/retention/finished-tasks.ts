@@ -36,10 +36,12 @@ const deleteTasksSql = `
 const tasksSql = `
   with ${expiredSql("tasks", "task_", `${isDone} and ${isOver("finished_at")}`)}, ${deleteTasksSql}`;
 
-/** The same for the tasks $2 of workspace $1, of any age. */
+const doneTasksOf = `from tasks x where x.workspace_id = $1 and x.id = any($2::text[]) and ${isDone}`;
+/** Counts the finished tasks among the tasks $2 of workspace $1. */
+export const doneTasksSql = `select count(*)::integer as n ${doneTasksOf}`;
+/** Deletes them, of any age. */
 export const goneTasksSql = `
-  with over as materialized (
-    select x.workspace_id, x.id from tasks x where x.workspace_id = $1 and x.id = any($2::text[]) and ${isDone}), ${deleteTasksSql}`;
+  with over as materialized (select x.workspace_id, x.id ${doneTasksOf}), ${deleteTasksSql}`;
 
 const deliveriesSql = `
   with ${expiredSql("webhook_deliveries", "evt_", `x.due_at is null and ${isOver("updated_at")}`)},

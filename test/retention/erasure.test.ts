@@ -102,7 +102,7 @@ describe("an end user", () => {
     expect(json).toMatchObject({
       dry_run: true,
       continue: null,
-      erased: { requests: 4, tasks: 1 },
+      erased: { requests: 4, bodies: 3, tasks: 1, tasks_under_way: 0, files: 1 },
     });
     expect(await tablesWith(erasedUser)).toEqual(before);
   });
@@ -113,7 +113,7 @@ describe("an end user", () => {
     expect(answer.json).toMatchObject({
       kind: "end_user",
       token: expect.stringMatching(/^erased_[0-9a-f]{32}$/),
-      erased: { requests: 4, bodies: 3, tasks: 1, tasks_under_way: 0 },
+      erased: { requests: 4, bodies: 3, tasks: 1, tasks_under_way: 0, files: 1 },
       continue: null,
     });
     expect(await tablesWith(erasedUser)).toEqual([]);
