@@ -20,7 +20,6 @@ import {
   readUntil,
 } from "../../console/src/base/time.ts";
 import { keyStateOf } from "../../console/src/base/key-state.ts";
-import { withNewRows, withUpdatedRows, type Pages } from "../../console/src/base/merge.ts";
 import { comparisonOf } from "../../console/src/pages/requests/one/comparison.ts";
 import {
   barsOf,
@@ -340,39 +339,6 @@ it("the requested and the sent body are compared field by field", () => {
       expect(comparisonOf(text, text)!.every(({ mark }) => mark === "same")).toBe(true);
     }),
   );
-});
-
-interface Row {
-  readonly id: string;
-  readonly state?: string;
-}
-const listOf = (rows: readonly Row[], hasMore = false): Pages<Row> => ({
-  pages: [{ data: rows, has_more: hasMore, next_cursor: hasMore ? rows.at(-1)!.id : null }],
-  pageParams: [undefined],
-});
-const idsOf = ({ pages }: Pages<Row>) => pages.flatMap(({ data }) => data.map(({ id }) => id));
-
-it("new rows enter a list once and in order; those beyond its end wait for their page", () => {
-  const list = listOf([{ id: "req_05" }, { id: "req_03" }], true);
-  const rows = ["req_04", "req_05", "req_09", "req_01"].map((id) => ({ id }));
-  expect(idsOf(withNewRows(list, rows))).toEqual(["req_09", "req_05", "req_04", "req_03"]);
-  expect(idsOf(withNewRows(listOf([{ id: "req_05" }]), rows))).toContain("req_01");
-  const many = Array.from({ length: 600 }, (_, n) => ({
-    id: `req_1${String(n).padStart(3, "0")}`,
-  }));
-  const full = withNewRows(list, many);
-  expect(full.pages[0]!.data).toHaveLength(500);
-  expect(full.pages[0]!.next_cursor).toBe(idsOf(full).at(-1));
-});
-
-it("a changed row is updated, and leaves a list whose filter it no longer matches", () => {
-  const list = listOf([{ id: "task_2", state: "running" }, { id: "task_1" }]);
-  const row = { id: "task_2", state: "succeeded" };
-  expect(withUpdatedRows(list, [row], () => true).pages[0]!.data[0]).toEqual(row);
-  expect(idsOf(withUpdatedRows(list, [row], ({ state }) => state === "running"))).toEqual([
-    "task_1",
-  ]);
-  expect(withUpdatedRows(list, [{ id: "task_3" }], () => true)).toBe(list);
 });
 
 it("a key that refuses every call is not shown as active", () => {

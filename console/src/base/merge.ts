@@ -32,6 +32,30 @@ export function newRowsOf<Row extends Listed>(list: Pages<Row>, rows: readonly R
   return rows.filter(({ id }) => !known.has(id));
 }
 
+/** The most waiting rows that are kept; beyond that only their number. */
+const waitingMax = 500;
+
+/** New rows that wait above a list. */
+export interface Waiting<Row> {
+  readonly rows: readonly Row[];
+  /** The number of rows that are not kept. */
+  readonly skipped: number;
+}
+
+/** Returns the waiting rows after others were received, of which `fresh` wait: each in its current state, and none that no longer matches. */
+export function withWaiting<Row extends Listed>(
+  before: Waiting<Row>,
+  received: readonly Row[],
+  fresh: readonly Row[],
+): Waiting<Row> {
+  const ids = new Set(received.map(({ id }) => id));
+  const others = before.rows.filter(({ id }) => !ids.has(id));
+  if (fresh.length === 0 && others.length === before.rows.length) return before;
+  const all = [...others, ...fresh];
+  const over = Math.max(0, all.length - waitingMax);
+  return { rows: all.slice(over), skipped: before.skipped + over };
+}
+
 /** Returns the list with its rows updated, and without updated rows that no longer match. */
 export function withUpdatedRows<Row extends Listed>(
   list: Pages<Row>,

@@ -5,16 +5,16 @@ import type { EventFilter, RowTopic, StreamEvent } from "../api/events.ts";
 import {
   withNewRows,
   withUpdatedRows,
+  withWaiting,
   newRowsOf,
   type Listed,
   type ListPage,
   type Pages,
+  type Waiting,
 } from "../base/merge.ts";
 import { useRowsDuringRead, type ReceivedRow } from "./rows-during-read.ts";
 import { useEvents } from "./use-events.ts";
 
-/** The most waiting rows that are kept; beyond that only their number. */
-const waitingMax = 500;
 const topPx = 8;
 const isAtTop = (): boolean => scrollY <= topPx;
 
@@ -37,20 +37,7 @@ export interface LiveListOptions<Row extends Listed> {
   readonly fits: (row: Row) => boolean | undefined;
 }
 
-interface Waiting<Row> {
-  readonly rows: readonly Row[];
-  /** The number of rows that are not kept. */
-  readonly skipped: number;
-}
-
 const nothing = { rows: [], skipped: 0 } as const;
-
-const withMore = <Row extends Listed>(before: Waiting<Row>, fresh: readonly Row[]) => {
-  const known = new Set(before.rows.map(({ id }) => id));
-  const all = [...before.rows, ...fresh.filter(({ id }) => !known.has(id))];
-  const over = Math.max(0, all.length - waitingMax);
-  return { rows: all.slice(over), skipped: before.skipped + over };
-};
 
 /** The rows of a list, both in it and waiting above it. */
 function useRows<Row extends Listed>(queryKey: QueryKey) {
@@ -76,10 +63,12 @@ function useRows<Row extends Listed>(queryKey: QueryKey) {
   const take = (received: readonly ReceivedRow<Row>[]) => {
     rowsDuringRead.note(received);
     const rows = renew(received);
-    if (isAtTop()) return enter(rows);
     const now = list();
-    const fresh = now === undefined ? rows : newRowsOf(now, rows);
-    return setWaiting((before) => withMore(before, fresh));
+    const isShown = isAtTop();
+    const fresh = isShown ? [] : now === undefined ? rows : newRowsOf(now, rows);
+    const all = received.map(({ row }) => row);
+    setWaiting((before) => withWaiting(before, all, fresh));
+    if (isShown) enter(rows);
   };
   return { waiting, setWaiting, list, enter, renew, take, during: rowsDuringRead.during };
 }
