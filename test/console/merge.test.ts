@@ -1,6 +1,7 @@
 /** How rows of the event stream enter a list of the console. */
 import { expect, it } from "vitest";
 import {
+  hasGap,
   withNewRows,
   withUpdatedRows,
   withWaiting,
@@ -52,4 +53,18 @@ it("a row that waits above a list is shown in its current state, or not if it no
   const many = Array.from({ length: 500 }, (_, n) => ({ id: `task_${1000 + n}` }));
   const full = withWaiting(waiting, many, many);
   expect([full.rows.length, full.skipped]).toEqual([500, 2]);
+});
+
+it("found rows of a rare filter stay: a first page that searched only a part has no gap to them", () => {
+  const found = listOf([{ id: "req_03" }, { id: "req_01" }], true);
+  const pageOf = (...ids: readonly string[]) => ({
+    data: ids.map((id) => ({ id })),
+    has_more: true,
+    next_cursor: "req_05",
+  });
+  expect(hasGap(found, pageOf(), 2)).toBe(false);
+  expect(hasGap(found, pageOf("req_09"), 2)).toBe(false);
+  expect(hasGap(found, pageOf("req_09", "req_08"), 2)).toBe(true);
+  expect(hasGap(found, pageOf("req_09", "req_03"), 2)).toBe(false);
+  expect(hasGap(found, { ...pageOf("req_09", "req_08"), has_more: false }, 2)).toBe(false);
 });

@@ -32,6 +32,19 @@ export function newRowsOf<Row extends Listed>(list: Pages<Row>, rows: readonly R
   return rows.filter(({ id }) => !known.has(id));
 }
 
+/**
+ * True if rows are missing between a list and its first page, read later: the page is full, and has none of the list's rows. A short
+ * page has searched a part of a log with rare matches: the list's rows are beyond it.
+ */
+export const hasGap = <Row extends Listed>(
+  list: Pages<Row>,
+  page: ListPage<Row>,
+  pageSize: number,
+): boolean =>
+  page.has_more &&
+  page.data.length >= pageSize &&
+  newRowsOf(list, page.data).length === page.data.length;
+
 /** The most waiting rows that are kept; beyond that only their number. */
 const waitingMax = 500;
 

@@ -3,6 +3,7 @@ import { useQueryClient, type QueryKey } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { EventFilter, RowTopic, StreamEvent } from "../api/events.ts";
 import {
+  hasGap,
   withNewRows,
   withUpdatedRows,
   withWaiting,
@@ -33,6 +34,8 @@ export interface LiveListOptions<Row extends Listed> {
   /** The key of the list's infinite query. */
   readonly queryKey: QueryKey;
   readonly readFirst: () => Promise<ListPage<Row>>;
+  /** The most rows of that page. */
+  readonly pageSize: number;
   /** Whether a row belongs to the list; undefined: only the API can tell, and is asked. */
   readonly fits: (row: Row) => boolean | undefined;
 }
@@ -75,7 +78,7 @@ function useRows<Row extends Listed>(queryKey: QueryKey) {
 
 /** Reads rows written before the stream began, or while it was broken. */
 function useCatchUp<Row extends Listed>(
-  { queryKey, readFirst }: LiveListOptions<Row>,
+  { queryKey, readFirst, pageSize }: LiveListOptions<Row>,
   { list, setWaiting, enter, renew, take, during }: ReturnType<typeof useRows<Row>>,
 ): () => void {
   const queries = useQueryClient();
@@ -87,9 +90,7 @@ function useCatchUp<Row extends Listed>(
       throw error;
     });
     const now = list();
-    const isLost =
-      now !== undefined && page.has_more && newRowsOf(now, page.data).length === page.data.length;
-    if (now === undefined || isLost) {
+    if (now === undefined || hasGap(now, page, pageSize)) {
       // A next page in flight belongs to the end of the old list.
       await queries.cancelQueries({ queryKey });
       setWaiting(nothing);

@@ -94,7 +94,8 @@ export function inPeriod({ period, from, to, ...others }: Filters): Filters {
   };
 }
 
-const pageSize = "100";
+/** Rows per page. */
+export const pageSize = 100;
 
 /** The API parameters of the filters; undefined ones are not sent. */
 export const conditionsOf = ({
@@ -130,7 +131,7 @@ export const conditionsOf = ({
 export const queryOf = (filters: Filters, cursor: string | undefined) => ({
   ...conditionsOf(filters),
   view: "list" as const,
-  limit: pageSize,
+  limit: String(pageSize),
   cursor,
 });
 

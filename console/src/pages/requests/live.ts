@@ -1,7 +1,7 @@
 /** The live log. */
 import { parseUsd } from "../../base/money.ts";
 import type { LiveListOptions } from "../../ui/live-list.ts";
-import type { Filters } from "./filters.ts";
+import { pageSize, type Filters } from "./filters.ts";
 import { listKey, readPage, type Row } from "./queries.ts";
 
 /** The filters that the stream applies; `fits` checks the others. */
@@ -37,5 +37,6 @@ export const liveCalls = (filters: Filters, enabled: boolean): LiveListOptions<R
   enabled,
   queryKey: listKey(filters),
   readFirst: () => readPage(filters),
+  pageSize,
   fits: (row) => fits(row, filters),
 });

@@ -5,7 +5,7 @@ import { usePages } from "../../ui/pages.ts";
 import { useRenewal } from "../../ui/use-renewal.ts";
 import { queryOf, type Filters, type Task } from "./filters.ts";
 
-const pageSize = "50";
+const pageSize = 50;
 
 type Wanted = Filters & { readonly ws?: string | undefined };
 
@@ -13,7 +13,7 @@ const listKey = ({ view: _view, ...filters }: Wanted) =>
   ["get", "/admin/v1/tasks", filters] as const;
 
 async function readPage(filters: Wanted, cursor?: string, signal?: AbortSignal) {
-  const query = { ...queryOf(filters), limit: pageSize, cursor };
+  const query = { ...queryOf(filters), limit: String(pageSize), cursor };
   return (await client.GET("/admin/v1/tasks", { params: { query }, signal: signal ?? null })).data!;
 }
 
@@ -34,6 +34,7 @@ export function liveTasks(filters: Wanted): LiveListOptions<Task> {
     enabled: true,
     queryKey: listKey(filters),
     readFirst: () => readPage(filters),
+    pageSize,
     fits: (row) =>
       (status === undefined || row.status === status) && (kind === undefined || row.kind === kind),
   };
