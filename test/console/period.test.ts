@@ -13,7 +13,7 @@ import {
   stepOf,
 } from "../../console/src/base/steps.ts";
 import { periodOf } from "../../console/src/pages/key/period.ts";
-import { barsOf, sumOf } from "../../console/src/pages/overview/usage.ts";
+import { barsOf, nothingText, sumOf } from "../../console/src/pages/overview/usage.ts";
 
 // A Sunday, the last day of a month.
 const now = new Date("2026-05-31T10:30:00Z");
@@ -200,4 +200,15 @@ it("bars have four groups and a rest, and their sums are exact", () => {
       expect(bars.points.map(({ start }) => start)).toEqual(starts);
     }),
   );
+});
+
+it("a period without calls names the chosen tag or provider, and claims no more than is known", () => {
+  const of = { only: undefined, isNew: false, label: "Last week", lastAt: undefined };
+  expect(nothingText({ ...of, lastAt: "14:03:22.114" })).toBe(
+    "No calls in this period, last week; the last one was at 14:03:22.114.",
+  );
+  expect(nothingText({ ...of, only: "acme" })).toBe("No calls of acme in this period, last week.");
+  // The newest call is not read yet.
+  expect(nothingText(of)).toBe("No calls in this period, last week.");
+  expect(nothingText({ ...of, isNew: true })).toMatch(/^No calls yet\./);
 });

@@ -3,7 +3,7 @@ import { Button, Group as Row, Switch, Text } from "@mantine/core";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { parseUsd, readUsd } from "../../base/money.ts";
 import { projectedSpend } from "../../base/pace.ts";
-import { inSentence, monthAfter, shownSpanOf, type ShownSpan } from "../../base/period.ts";
+import { monthAfter, shownSpanOf, type ShownSpan } from "../../base/period.ts";
 import { readTime } from "../../base/time.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -21,21 +21,26 @@ import {
 } from "./queries.ts";
 import { isCompared, type OverviewSearch } from "./search.ts";
 import { nothing, Tiles } from "./tiles.tsx";
+import { nothingText } from "./usage.ts";
 
 const route = getRouteApi("/shell/overview");
 
-function Nothing({ ws, shown, now }: { ws: string | undefined; shown: ShownSpan; now: Date }) {
-  const last = useLastCall(ws, true).data?.data[0];
-  const when = last === undefined ? "" : readTime(new Date(last.created_at), now);
+/** With a tag or provider chosen, other calls say nothing about its own. */
+function Nothing({ search, shown, now }: { search: OverviewSearch; shown: ShownSpan; now: Date }) {
+  const only = search.tag ?? search.provider;
+  const newest = useLastCall(search.ws, only === undefined).data?.data;
+  const isNew = newest?.length === 0;
+  const last = only === undefined ? newest?.[0] : undefined;
   return (
     <Empty
-      text={
-        last === undefined
-          ? "No calls yet. This page will show their cost, duration and errors."
-          : `No calls in this period, ${inSentence(shown.label)}; the last one was at ${when}.`
-      }
-      to={last === undefined ? "/start" : "/requests"}
-      action={last === undefined ? "Make your first call" : "Show all requests"}
+      text={nothingText({
+        only,
+        isNew,
+        label: shown.label,
+        lastAt: last && readTime(new Date(last.created_at), now),
+      })}
+      to={isNew ? "/start" : "/requests"}
+      action={isNew ? "Make your first call" : "Show all requests"}
     />
   );
 }
@@ -160,7 +165,7 @@ export function OverviewPage() {
       />
       <Forecast shown={shown} cost={cost} />
       {total?.requests === 0 && cost === 0n ? (
-        <Nothing ws={ws} shown={shown} now={now} />
+        <Nothing {...{ search, shown, now }} />
       ) : (
         <Parts
           {...{ search, shown, requestedGroups, totals, rows, set }}

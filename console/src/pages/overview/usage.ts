@@ -1,6 +1,8 @@
 /** Usage rows: their names, measures, and the log filters of their calls. Pure. */
+import { isolated } from "../../base/isolated.ts";
 import { keyLabel } from "../../base/key-label.ts";
 import { parseUsd } from "../../base/money.ts";
+import { inSentence } from "../../base/period.ts";
 import { tagOf, type Group, type Metric, type NamedGroup, type Only } from "./search.ts";
 
 /** The fields read from a row of `GET /usage`. */
@@ -157,4 +159,20 @@ export function barsOf(rows: readonly UsageRow[], { by, metric, starts, names }:
     return { start, ...(Object.fromEntries(sizes) as Record<string, number>) };
   });
   return { series, points, exact };
+}
+
+/** Says that a period has no calls; `lastAt`: when the newest one was, if it is known. */
+export function nothingText(of: {
+  /** The chosen tag or provider. */
+  readonly only: string | undefined;
+  /** There was no call at all. */
+  readonly isNew: boolean;
+  readonly label: string;
+  readonly lastAt: string | undefined;
+}): string {
+  const { only, isNew, label, lastAt } = of;
+  if (isNew) return "No calls yet. This page will show their cost, duration and errors.";
+  const calls = only === undefined ? "No calls" : `No calls of ${isolated(only)}`;
+  const last = lastAt === undefined ? "" : `; the last one was at ${lastAt}`;
+  return `${calls} in this period, ${inSentence(label)}${last}.`;
 }
