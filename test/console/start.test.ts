@@ -1,5 +1,7 @@
 /** Start shows code for a model that the key may call. */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { dayMs } from "../../src/base/durations.ts";
+import { newId } from "../../src/base/ids.ts";
 import { startConsoleWorld, type ConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
@@ -45,5 +47,20 @@ it("Start and Keys say that a workspace is disabled, and so is each of its keys"
   await page.goto("/start");
   await page.getByRole("combobox", { name: "Key" }).waitFor();
   expect(await page.getByText("Calls of this key are refused").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it("the mark of Start has the day of a call that is not of today", async () => {
+  const { gateway, home, mem } = world;
+  const { id: key } = await world.keyOf(mem, home.id);
+  const at = new Date(Date.now() - 3 * dayMs);
+  await gateway.database.query(
+    `insert into requests (workspace_id, id, key_id, model, status, created_at)
+     values ($1, $2, $3, 'vendor/model', 'succeeded', $4)`,
+    [home.id, newId("req", at.getTime()), key, at],
+  );
+  const { page, complaints } = await world.open("mem");
+  await page.goto("/start?tz=utc");
+  await page.getByRole("link", { name: `${at.toISOString().slice(0, 10)} ` }).waitFor();
   expect(complaints).toEqual([]);
 });

@@ -3,11 +3,12 @@ import { Link } from "@tanstack/react-router";
 import { readTime } from "../../base/time.ts";
 import { Money } from "../../ui/money.tsx";
 import { Outcome } from "../../ui/outcome.tsx";
+import { useToday } from "../../ui/use-today.ts";
 import { useLastCall } from "./queries.ts";
 
 export function Mark({ keyId }: { keyId: string }) {
   const call = useLastCall(keyId);
-  const at = new Date(call?.created_at ?? 0);
+  const now = useToday();
   return (
     <output
       className="panel"
@@ -19,7 +20,7 @@ export function Mark({ keyId }: { keyId: string }) {
         <>
           <Outcome row={call} />
           <Link to="/requests/$id" params={{ id: call.id }} search={({ ws }) => ({ ws })}>
-            {readTime(at, at)}
+            {readTime(new Date(call.created_at), now)}
           </Link>
           <span style={{ overflowWrap: "anywhere" }}>{call.model}</span>
           <Money amount={call.cost} unit />
