@@ -176,6 +176,29 @@ it("waiting new calls belong to the list that they arrived in", async () => {
   await close();
 });
 
+it("a waiting row that changes enters the list in its last state", async () => {
+  const { id: keyId } = await world.keyOf(world.mem, world.home.id);
+  await writeCalls(80, keyId);
+  const { page, close } = await world.open("mem");
+  const stream = await stubEventStream(page);
+  await page.goto(`/requests?key=${keyId}&live=1`);
+  await page.getByText("vendor/model").first().waitFor();
+  await stream.following("requests");
+  await page.mouse.move(600, 400);
+  await page.mouse.wheel(0, 1_200);
+  await expect.poll(() => page.evaluate("scrollY"), patiently).toBeGreaterThan(100);
+  const [id = ""] = await writeCalls(1, keyId);
+  const [row] = await rowsOf(keyId);
+  await stream.tell("row", { topic: "requests", row: { ...row, status: "canceled" } });
+  const waiting = page.getByRole("button", { name: "1 new" });
+  await waiting.waitFor();
+  await stream.tell("row", { topic: "requests", row });
+  await waiting.click();
+  const line = page.getByRole("row").filter({ has: linkTo(page, id) });
+  await line.getByText("ok", { exact: true }).waitFor();
+  await close();
+});
+
 it("the log beside an unfinished call follows its own filters", async () => {
   const one = await world.keyOf(world.mem, world.home.id);
   const other = await world.keyOf(world.mem, world.home.id);
