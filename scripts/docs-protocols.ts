@@ -259,7 +259,8 @@ ${content()}
 - Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent
   are joined without a break.
 - Signatures of reasoning are sent back only to the protocol that made them. If another vendor made a call, callers of generateContent get
-  \`skip_thought_signature_validator\` as its signature, which Gemini accepts in a later turn.
+  \`skip/thought/signature/validator\` as its signature. It is Google's documented marker, in the alphabet of base64 that all SDKs read.
+  Gemini gets it back as documented, older models go without it.
 - Claude on Bedrock and Vertex AI reads images only as base64. A call with other images goes to another provider of the model, or is
   refused.
 

@@ -10,7 +10,8 @@ import { routeOf } from "./route.ts";
 import { byName, conversions, dataOf, modelOf, toolsOf, type Body, type Name } from "./world.ts";
 
 const world = conversions();
-const skip = "skip_thought_signature_validator";
+/** In the alphabet of base64 that Google's SDKs for Go, Java and .NET can read. */
+const skip = "skip/thought/signature/validator";
 
 const call = (id: string) => ({
   id,
@@ -99,9 +100,18 @@ describe("calls of a chat upstream to a generateContent caller", () => {
 });
 
 describe("the next turn after such calls", () => {
-  it("T38: is sent unchanged to a model of the third generation", () => {
+  it("T38: is sent to a model of the third generation with the placeholder as Google documents it", () => {
     const { body, notes } = sent("generate_content", "gemini-3-pro");
-    expect([body["contents"], notes]).toEqual([next.contents, []]);
+    const [first, ...others] = signed;
+    const documented = { ...first, thoughtSignature: "skip_thought_signature_validator" };
+    expect([body["contents"], notes]).toEqual([
+      [next.contents[0], { role: "model", parts: [documented, ...others] }, next.contents[2]],
+      [],
+    ]);
+  });
+
+  it("T38: has a placeholder that SDKs which read signatures as bytes can read and send back", () => {
+    expect(Buffer.from(skip, "base64").toString("base64")).toBe(skip);
   });
 
   it("T38: is sent to an older model without the placeholder, which it does not know", () => {

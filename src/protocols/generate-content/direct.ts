@@ -11,7 +11,7 @@ import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list, objectOf } from "../read.ts";
 import { groundingQueries, searchesToReserve, withSearches } from "../web-searches.ts";
-import { skipSignature } from "../skip-signature.ts";
+import { isSkipSignature, skipSignature, skipSignatureInAnswers } from "../skip-signature.ts";
 import { decodeError } from "./errors.ts";
 import { isOlderGeneration } from "./limits.ts";
 import { withLists } from "./lists.ts";
@@ -76,35 +76,40 @@ function request(
   { model }: RequestAddress,
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
-  if (isOlderGeneration(model)) removeSkips(copy);
+  fitSkips(copy, isOlderGeneration(model));
   const notes = [...removeFilteredFields(copy), ...dropDuplicateSpellings(copy)];
   // Some SDKs repeat the path's model in the body, where it would contradict the upstream's name.
   delete copy["model"];
   return { body: copy, notes };
 }
 
-/** Removes the marker that replaces a signature, which older models do not know. It stands on calls that other vendors made. */
-function removeSkips(copy: JsonObject): void {
+/**
+ * The marker that replaces a signature stands on calls that other vendors made. Older models do not know it and go without; others get it as
+ * Google documents it.
+ */
+function fitSkips(copy: JsonObject, isOlder: boolean): void {
   const contents = exactTwinOf(copy["contents"]);
-  if (!Array.isArray(contents) || !contents.some(holdsSkip)) return;
+  const isMeant = isOlder ? isSkipped : isRespelt;
+  const holds = (content: Json): content is Holder =>
+    isObject(content) && Array.isArray(content["parts"]) && content["parts"].some(isMeant);
+  if (!Array.isArray(contents) || !contents.some(holds)) return;
+  const fitted = (part: Json): Json => {
+    if (!isMeant(part)) return part;
+    const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part;
+    return isOlder ? rest : { ...rest, thoughtSignature: skipSignature };
+  };
   copy["contents"] = contents.map((content) =>
-    holdsSkip(content) ? { ...content, parts: content.parts.map(withoutSkip) } : content,
+    holds(content) ? { ...content, parts: content.parts.map(fitted) } : content,
   );
 }
 
 type Holder = JsonObject & { parts: Json[] };
 
-const holdsSkip = (content: Json): content is Holder =>
-  isObject(content) && Array.isArray(content["parts"]) && content["parts"].some(isSkipped);
+const isSkipped = (part: Json): part is JsonObject =>
+  isObject(part) && isSkipSignature(read(part, "thoughtSignature"));
 
-const isSkipped = (part: Json): boolean =>
-  isObject(part) && read(part, "thoughtSignature") === skipSignature;
-
-function withoutSkip(part: Json): Json {
-  if (!isObject(part) || !isSkipped(part)) return part;
-  const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part;
-  return rest;
-}
+const isRespelt = (part: Json): part is JsonObject =>
+  isObject(part) && read(part, "thoughtSignature") === skipSignatureInAnswers;
 
 /** A blocked prompt has no candidates, and neither has an empty answer: each has one of the other members. */
 function failure(wire: JsonObject): WireError | undefined {

@@ -67,7 +67,7 @@ export function encodeParts(parts: readonly Part[], context: EncodeContext): Jso
     if (encoded) wire.push(encoded);
   }
   if (waiting !== undefined) wire.push({ text: "", thoughtSignature: waiting });
-  if (context.skipsSignature !== "nothing") signFirstCall(wire);
+  if (context.skipsSignature !== "nothing") signFirstCall(wire, skipSignature);
   if (context.skipsSignature === "all it said") signAllContent(wire);
   return wire;
 }
@@ -81,9 +81,9 @@ function loneSignature(part: Part): string | undefined {
  * Adds the marker to an unsigned first call: the vendor requires a signature only there. Answers of other vendors get it too, because their
  * calls may be sent to this vendor later.
  */
-export function signFirstCall(wire: readonly JsonObject[]): void {
+export function signFirstCall(wire: readonly JsonObject[], marker: string): void {
   const first = wire.find((part) => "functionCall" in part);
-  if (first) first["thoughtSignature"] ??= skipSignature;
+  if (first) first["thoughtSignature"] ??= marker;
 }
 
 /** Picture models require a signature on each text and picture of their own. They accept none on a file. */

@@ -11,6 +11,7 @@ import type { Finish } from "../canonical/response.ts";
 import { transducer, type AnswerContext, type EndReason, type Transducer } from "../codec.ts";
 import { streamError } from "../error-object.ts";
 import { Paragraphs } from "../paragraphs.ts";
+import { skipSignatureInAnswers } from "../skip-signature.ts";
 import { signFirstCall } from "./encode-parts.ts";
 import { encodeGrounding } from "./grounding.ts";
 import { errorFrame } from "./errors.ts";
@@ -143,7 +144,7 @@ function endCall(state: State, ended: OpenCall, signature: Signature | undefined
     const part: Part = { type: "tool_call", id, name, arguments: json, signature: call.signature };
     const wire = encodeAnswerPart(part);
     if (!wire) continue;
-    if (state.awaitsFirstCall) signFirstCall([wire]);
+    if (state.awaitsFirstCall) signFirstCall([wire], skipSignatureInAnswers);
     state.awaitsFirstCall = false;
     state.ready.push(wire);
   }

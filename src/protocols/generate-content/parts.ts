@@ -16,7 +16,7 @@ import type {
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objectOf } from "../read.ts";
 import { argumentsText } from "../tool-arguments.ts";
-import { skipSignature } from "../skip-signature.ts";
+import { isSkipSignature } from "../skip-signature.ts";
 import { read, spelling, spellings } from "./names.ts";
 import { generatedIdPrefix, type OpenCalls } from "./open-calls.ts";
 
@@ -127,7 +127,7 @@ export const hasUnknownData = (part: WireObject): boolean =>
 /** Returns the signature of a part. The marker in its place does not count. */
 export function signatureOf(part: WireObject): Signature | undefined {
   const value = nonEmpty(read(part, "thoughtSignature"));
-  return value === undefined || value === skipSignature
+  return value === undefined || isSkipSignature(value)
     ? undefined
     : { protocol: "generate_content", value };
 }

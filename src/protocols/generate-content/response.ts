@@ -6,6 +6,7 @@ import type { AnswerContext } from "../codec.ts";
 import { withCitations } from "../citations.ts";
 import { inParagraph, Paragraphs } from "../paragraphs.ts";
 import { list, member, nonEmpty, objectOf, lookUp } from "../read.ts";
+import { skipSignatureInAnswers } from "../skip-signature.ts";
 import { encodeCall, encodeSource, signatureValue, signFirstCall } from "./encode-parts.ts";
 import {
   decodeGrounding,
@@ -177,7 +178,7 @@ export function encodeResponse(response: CanonicalResponse, context: AnswerConte
       cited.push({ ...citedIn(part, said), part: parts.length });
     parts.push(wire);
   }
-  if (response.protocol !== "generate_content") signFirstCall(parts);
+  if (response.protocol !== "generate_content") signFirstCall(parts, skipSignatureInAnswers);
   const candidate: JsonObject = {
     content: { role: "model", parts },
     ...encodeFinish(response.finish),

@@ -194,7 +194,7 @@ describe("the writer of generateContent streams", () => {
       [
         {
           functionCall: { name: "f", args: { x: 1 }, id: "1" },
-          thoughtSignature: "skip_thought_signature_validator",
+          thoughtSignature: "skip/thought/signature/validator",
         },
         { functionCall: { name: "g", args: { y: 2 }, id: "2" } },
       ],

@@ -166,7 +166,7 @@ const finishes: Readonly<Record<string, string>> = {
 const errorOf = (body: Wire): string | undefined =>
   isWire(body["error"]) ? text(body["error"]["message"]) : undefined;
 
-const skip = "skip_thought_signature_validator";
+const skip = "skip/thought/signature/validator";
 
 /** Removes the marker on calls of other vendors that tells Google to skip the signature check. */
 function withoutSkip(said: Said): Said {
