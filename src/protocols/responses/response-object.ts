@@ -4,6 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
+import { objectOf } from "../read.ts";
 import { readUsage } from "./usage.ts";
 
 /** Defaults of fields that must be present and not null. OpenAI itself sends null temperatures for reasoning models. */
@@ -55,29 +56,28 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
     response["reasoning"] = { ...reasoning, effort, summary };
   }
   if (Array.isArray(output)) output.forEach(dropNullEncryption);
-  completeTotal(response["usage"]);
+  completeUsage(response["usage"]);
   return response;
 }
 
-/** Sets the count in the details of a side as billed, if the vendor reports another: more than the side, or none that can be true (T51). */
-function correct(details: Json | undefined, name: string, count: number): void {
-  if (isObject(details) && (details[name] ?? null) !== null) details[name] = count;
-}
-
-/** Sets both sides as billed, and the total as their sum (RESP-53); some vendors omit the total or count differently. */
-function completeTotal(wireUsage: Json | undefined): void {
-  const usage = readUsage(wireUsage);
+/**
+ * Sets both sides and their details as billed, and the total as their sum (RESP-53). Some vendors omit the total or count differently, or
+ * report details that cannot be true (T51). Others leave out a count of 0: Codex then takes the answer for a broken one and calls again.
+ */
+function completeUsage(wire: Json | undefined): void {
+  const usage = readUsage(wire);
   if (!usage) return;
+  const told = wire as JsonObject;
   const { inputTokens: input, outputTokens: output } = usage;
-  Object.assign(wireUsage as JsonObject, {
+  const inputDetails = objectOf(told["input_tokens_details"]) as JsonObject;
+  const outputDetails = objectOf(told["output_tokens_details"]) as JsonObject;
+  Object.assign(told, {
     input_tokens: input,
+    input_tokens_details: { ...inputDetails, cached_tokens: usage.cacheReadTokens },
     output_tokens: output,
+    output_tokens_details: { ...outputDetails, reasoning_tokens: usage.reasoningTokens },
     total_tokens: input + output,
   });
-  const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } =
-    wireUsage as JsonObject;
-  correct(inputDetails, "cached_tokens", usage.cacheReadTokens);
-  correct(outputDetails, "reasoning_tokens", usage.reasoningTokens);
 }
 
 /** `encrypted_content` is a string or absent. */

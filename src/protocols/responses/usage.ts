@@ -4,7 +4,6 @@ import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { completeFromTotal } from "../complete-from-total.ts";
 import { objectOf } from "../read.ts";
-import { hasFalseCount } from "../reported-usage.ts";
 
 /** Reads a `usage` object; undefined if it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
@@ -29,9 +28,9 @@ export function readUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** True if a reported side cannot be a count (T51). */
+/** True if a reported side cannot be a count (T51), or is missing: clients such as Codex fail at a usage without it. */
 export const misreports = (usage: unknown): boolean =>
-  hasFalseCount(usage, ["input_tokens", "output_tokens"]);
+  isObject(usage) && readUsage(usage) === undefined;
 
 /** Encodes canonical usage in the protocol's names (CONV-802, CONV-806, CONV-810, CONV-814; RESP-53). */
 export function writeUsage(usage: Usage): JsonObject {

@@ -1,0 +1,57 @@
+/** What a direct responses route adds or removes, because typed clients fail otherwise. RESP-52, RESP-53. */
+import { expect, it } from "vitest";
+import { formatSse } from "../../../src/base/sse.ts";
+import { noUsage } from "../../../src/base/usage.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { responsesCodec } from "../../../src/protocols/responses/index.ts";
+import { dataOf, framesOf, tapped } from "../chat/support.ts";
+
+const { direct } = responsesCodec;
+const sse = ([type, members]: [string, JsonObject]): string =>
+  formatSse({ event: type, data: JSON.stringify({ type, sequence_number: 0, ...members }) });
+const usageOf = (input: number, output: number) => ({
+  input_tokens: input,
+  output_tokens: output,
+  total_tokens: input + output,
+});
+const completed = (usage: JsonObject): [string, JsonObject] => [
+  "response.completed",
+  { response: { id: "resp_up", status: "completed", output: [], usage } },
+];
+
+it.each<JsonObject>([
+  {},
+  { input_tokens_details: {}, output_tokens_details: { reasoning_tokens: null } },
+])("RESP-53: has the details that Codex and typed SDKs require: %j", (details) => {
+  const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
+  const body = direct.answer({ output: [], usage: { ...usage, ...details } }, "acme/talk");
+  expect(body["usage"]).toEqual({
+    ...usage,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  });
+});
+
+it("RESP-53: a usage without its sides counts as a false one, which is replaced as billed", () => {
+  const named = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  expect(direct.misreportsUsage({ usage: named })).toBe(true);
+  expect(direct.misreportsUsage({ usage: null })).toBe(false);
+  expect(direct.misreportsUsage({ usage: { input_tokens: 0, output_tokens: 0 } })).toBe(false);
+});
+
+it("RESP-53: the last event of a stream has a usage that Codex can read, whatever the vendor's has", () => {
+  const billed = { ...noUsage, inputTokens: 36, outputTokens: 87 };
+  const named = { prompt_tokens: 36, completion_tokens: 87 };
+  for (const usage of [usageOf(36, 87), named, {}] as JsonObject[]) {
+    const { tap } = tapped(direct, framesOf(sse(completed(usage))));
+    expect(dataOf(tap.release(billed))[0]).toMatchObject({
+      response: {
+        usage: {
+          ...usageOf(36, 87),
+          input_tokens_details: { cached_tokens: 0 },
+          output_tokens_details: { reasoning_tokens: 0 },
+        },
+      },
+    });
+  }
+});
