@@ -55,7 +55,7 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
     const { effort = null, summary = null } = reasoning;
     response["reasoning"] = { ...reasoning, effort, summary };
   }
-  if (Array.isArray(output)) output.forEach(dropNullEncryption);
+  if (Array.isArray(output)) for (const item of output) dropNulls(item);
   completeUsage(response["usage"]);
   return response;
 }
@@ -80,8 +80,12 @@ function completeUsage(wire: Json | undefined): void {
   });
 }
 
-/** `encrypted_content` is a string or absent. */
-function dropNullEncryption(item: Json): void {
-  const object: WireObject | undefined = isObject(item) ? item : undefined;
-  if (object && object["encrypted_content"] === null) delete object["encrypted_content"];
+/**
+ * Removes members of an item that are a string or absent, but null at some vendors: OpenAI's SDK for .NET fails at a status of null, as vLLM
+ * sends it. Changes the item.
+ */
+export function dropNulls(item: unknown): void {
+  const object: WireObject = isObject(item) ? item : {};
+  for (const name of ["encrypted_content", "status"])
+    if (object[name] === null) delete object[name];
 }

@@ -39,6 +39,13 @@ it("RESP-53: a usage without its sides counts as a false one, which is replaced 
   expect(direct.misreportsUsage({ usage: { input_tokens: 0, output_tokens: 0 } })).toBe(false);
 });
 
+it("RESP-52: items have no status of null", () => {
+  const output = [{ type: "reasoning", id: "rs_1", summary: [], status: null }];
+  expect(direct.answer({ output }, "acme/talk")["output"]).toEqual([
+    { type: "reasoning", id: "rs_1", summary: [] },
+  ]);
+});
+
 it("RESP-53: the last event of a stream has a usage that Codex can read, whatever the vendor's has", () => {
   const billed = { ...noUsage, inputTokens: 36, outputTokens: 87 };
   const named = { prompt_tokens: 36, completion_tokens: 87 };
@@ -54,4 +61,15 @@ it("RESP-53: the last event of a stream has a usage that Codex can read, whateve
       },
     });
   }
+});
+
+it("RESP-52: items in a stream have no status of null", () => {
+  const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
+  const done: [string, JsonObject] = [
+    "response.output_item.done",
+    { output_index: 0, item: { ...reasoning, status: null, encrypted_content: null } },
+  ];
+  const { passed } = tapped(direct, framesOf(sse(done)));
+  expect(dataOf(passed).at(-1)).toMatchObject({ sequence_number: 0, item: reasoning });
+  expect(passed.at(-1)!.data).not.toContain("null");
 });
