@@ -63,15 +63,16 @@ export class ChunkCompleter {
   #choice(choice: JsonObject, at: number, answerId: string): JsonObject {
     const told = exactTwinOf(choice);
     const index = placeOf(told["index"]) ?? at;
-    const said = exactTwinOf(objectOf(told["delta"]) as JsonObject);
+    const said = withoutEmptyRole(exactTwinOf(objectOf(told["delta"]) as JsonObject));
     const delta = this.#begun.has(index) ? said : { role: "assistant", ...said };
     this.#begun.add(index);
+    const reason: JsonObject = told["finish_reason"] === "" ? { finish_reason: null } : {};
     const calls = delta["tool_calls"];
-    if (!Array.isArray(calls)) return { ...told, index, delta };
+    if (!Array.isArray(calls)) return { ...told, ...reason, index, delta };
     const completed = (objects(calls) as JsonObject[]).map((call) =>
       this.#call(exactTwinOf(call), index, answerId),
     );
-    return { ...told, index, delta: { ...delta, tool_calls: completed } };
+    return { ...told, ...reason, index, delta: { ...delta, tool_calls: completed } };
   }
 
   /** The first piece of a call needs its id and type too. */
@@ -115,13 +116,20 @@ function placeOf(value: unknown): number | undefined {
 const hasFields = ({ id, object, created }: WireObject): boolean =>
   id !== undefined && object !== undefined && created !== undefined;
 
+/** Servers of SGLang, LocalAI and GLM write an empty role or reason where there is none. Clients with a closed list of words fail at that. */
+function withoutEmptyRole(delta: JsonObject): JsonObject {
+  const { role, ...others } = delta;
+  return role === "" ? others : delta;
+}
+
 type WholeChoice = WireObject & { readonly delta: WireObject };
 
 const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   if (!isObject(choice) || typeof choice["index"] !== "number") return false;
-  const { delta } = choice;
-  if (!isObject(delta)) return false;
-  const { tool_calls: calls } = delta;
+  const { delta, finish_reason: reason } = choice;
+  if (!isObject(delta) || reason === "") return false;
+  const { tool_calls: calls, role } = delta;
+  if (role === "") return false;
   return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);
 };
 

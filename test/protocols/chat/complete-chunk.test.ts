@@ -97,3 +97,22 @@ it("TXT-10: the frame of the usage has choices, even if the vendor's has none", 
   });
   expect(dataOf(tap.release()).at(-2)).toEqual({ ...base, model: "acme/talk", choices: [], usage });
 });
+
+it("TXT-10: an empty role or finish reason is none, as clients with a closed list of words require", () => {
+  const piece = (delta: JsonObject) => ({
+    ...base,
+    choices: [{ index: 0, delta, finish_reason: "" }],
+  });
+  const first = { index: 0, id: "a", type: "function", function: { name: "x", arguments: "{}" } };
+  const sent = passed(
+    piece({ role: "", content: "Hi" }),
+    piece({ role: "", tool_calls: [first] }),
+    end,
+  );
+  expect(sent).toMatchObject([
+    { choices: [{ delta: { role: "assistant", content: "Hi" }, finish_reason: null }] },
+    { choices: [{ delta: { tool_calls: [first] }, finish_reason: null }] },
+    { choices: [{ finish_reason: "tool_calls" }] },
+  ]);
+  expect(JSON.stringify(sent)).not.toContain('"role":""');
+});
