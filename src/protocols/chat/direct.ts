@@ -4,6 +4,7 @@ import type { JsonObject, MaximumField } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, objects } from "../read.ts";
+import { completeAnswer } from "./complete-answer.ts";
 import { decodeError } from "./errors.ts";
 import { answerPictures, answerText, readFacts } from "./facts.ts";
 import { fitHistory } from "./fit-history.ts";
@@ -47,6 +48,7 @@ function renameMaximum(body: JsonObject, name: MaximumField): void {
 
 function directAnswer(answer: JsonObject, model: string): JsonObject {
   answer["model"] = model;
+  completeAnswer(answer);
   if (isObject(answer["usage"])) answer["usage"] = normaliseUsage(answer["usage"]);
   return answer;
 }

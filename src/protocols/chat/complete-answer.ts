@@ -1,0 +1,28 @@
+/**
+ * Adds to a whole direct answer the members that typed clients require and some vendors leave out: GitHub Copilot's answers have no `object`
+ * and no numbers of choices, and some servers no `created`, `id` or finish reason. Spring AI, pydantic-ai, async-openai and OpenAI's SDKs for
+ * Java and .NET fail at that. TXT-10.
+ */
+import type { JsonObject } from "../canonical/request.ts";
+import { nonEmpty, objectOf, objects } from "../read.ts";
+
+/** Changes the answer. */
+export function completeAnswer(answer: JsonObject): void {
+  answer["id"] ??= `chatcmpl-${crypto.randomUUID()}`;
+  answer["object"] ??= "chat.completion";
+  answer["created"] ??= 0;
+  for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
+    const message = objectOf(choice["message"]) as JsonObject;
+    choice["index"] ??= at;
+    if (nonEmpty(message["role"]) === undefined)
+      choice["message"] = { ...message, role: "assistant" };
+    if (nonEmpty(choice["finish_reason"]) === undefined)
+      choice["finish_reason"] = reasonOf(message);
+  }
+}
+
+/** The finish reason that an answer without one has, as at the end of a stream. */
+function reasonOf({ tool_calls: calls, function_call: called }: JsonObject): string {
+  if (objects(calls).length > 0) return "tool_calls";
+  return (called ?? null) === null ? "stop" : "function_call";
+}

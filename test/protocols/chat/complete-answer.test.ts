@@ -1,0 +1,41 @@
+/** Whole answers of a direct chat route that lack what typed clients require. TXT-10. */
+import { expect, it } from "vitest";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { chatCodec } from "../../../src/protocols/chat/index.ts";
+
+const answered = (answer: JsonObject): JsonObject => chatCodec.direct.answer(answer, "acme/talk");
+
+it("TXT-10: a whole answer has an id, a kind, a time and numbers, roles and reasons of its choices", () => {
+  const calls = [{ id: "a", type: "function", function: { name: "x", arguments: "{}" } }];
+  const choices: JsonObject[] = [
+    { message: { role: "", content: "Hi" } },
+    { message: { role: null, tool_calls: calls }, finish_reason: "" },
+    { message: { function_call: { name: "x", arguments: "{}" } }, finish_reason: null },
+  ];
+  expect(answered({ choices })).toEqual({
+    id: expect.stringMatching(/^chatcmpl-./) as string,
+    object: "chat.completion",
+    created: 0,
+    model: "acme/talk",
+    choices: [
+      { index: 0, message: { role: "assistant", content: "Hi" }, finish_reason: "stop" },
+      { index: 1, message: { role: "assistant", tool_calls: calls }, finish_reason: "tool_calls" },
+      {
+        index: 2,
+        message: { role: "assistant", function_call: { name: "x", arguments: "{}" } },
+        finish_reason: "function_call",
+      },
+    ],
+  });
+});
+
+it("TXT-10: what a whole answer has stays", () => {
+  const message = { role: "assistant", content: "Hi", refusal: null };
+  const whole = {
+    id: "up1",
+    object: "chat.completion",
+    created: 17,
+    choices: [{ index: 0, message, finish_reason: "eos", native: 1 }],
+  };
+  expect(answered(structuredClone(whole))).toEqual({ ...whole, model: "acme/talk" });
+});
