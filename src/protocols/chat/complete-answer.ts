@@ -1,5 +1,5 @@
 /**
- * Adds to a whole direct answer the members that typed clients require and some vendors leave out: GitHub Copilot's answers have no `object`
+ * Adds to a whole direct answer the members that typed clients require and some vendors leave out. GitHub Copilot's answers have no `object`
  * and no numbers of choices, and some servers no `created`, `id` or finish reason. Spring AI, pydantic-ai, async-openai and OpenAI's SDKs for
  * Java and .NET fail at that. TXT-10.
  */

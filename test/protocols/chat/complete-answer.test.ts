@@ -29,7 +29,7 @@ it("TXT-10: a whole answer has an id, a kind, a time and numbers, roles and reas
   });
 });
 
-it("TXT-10: what a whole answer has stays", () => {
+it("TXT-10: members that a whole answer has stay", () => {
   const message = { role: "assistant", content: "Hi", refusal: null };
   const whole = {
     id: "up1",

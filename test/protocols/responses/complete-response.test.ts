@@ -1,4 +1,4 @@
-/** What a direct responses route adds or removes, because typed clients fail otherwise. RESP-52, RESP-53. */
+/** Members that a direct responses route adds or removes, because typed clients fail otherwise. RESP-52, RESP-53. */
 import { expect, it } from "vitest";
 import { formatSse } from "../../../src/base/sse.ts";
 import { noUsage } from "../../../src/base/usage.ts";
