@@ -125,7 +125,7 @@ export class ChatReader {
 /** True for an error that has no member `error`: a code or a status with a message, FastAPI's detail, or MiniMax's status (T16). */
 function isBare(chunk: WireObject): boolean {
   const { choices, object, code, status, message, detail } = chunk;
-  if (objects(choices).length === 0 && failedStatus(chunk)) return true;
+  if (failedStatus(chunk) && objects(choices).length === 0) return true;
   if (choices !== undefined || object !== undefined) return false;
   const failed = isFailure(code) || isFailure(status);
   return (failed && nonEmpty(message) !== undefined) || nonEmpty(detail) !== undefined;
