@@ -1,6 +1,7 @@
 /** The meaning of media vendors' refusals for the caller, for failover and for health. */
 import { describe, expect, it } from "vitest";
 import { outcomeOfRefusal } from "../../src/upstream/index.ts";
+import { dialectOf } from "./media-support.ts";
 
 type Row = readonly [
   title: string,
@@ -102,6 +103,20 @@ const rows: readonly Row[] = [
   ],
   ["ark, a risk", 400, "InputImageRiskDetection", "Risky.", content],
   ["dashscope, moderation", 400, "DataInspectionFailed", "Unsafe.", content],
+  [
+    "dashscope, a picture whose address it cannot fetch",
+    400,
+    "InvalidParameter.DataInspection",
+    "Unable to download the media resource during the data inspection process.",
+    argument,
+  ],
+  [
+    "dashscope, a picture that it cannot read",
+    400,
+    "InvalidParameter.DataInspection",
+    "Failed to decode the image during the data inspection.",
+    argument,
+  ],
   ["dashscope, a protected figure", 400, "IPInfringementSuspect", "Infringes.", content],
   ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, account],
   ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, account],
@@ -151,4 +166,16 @@ describe("a media vendor's refusal", () => {
     expect(outcome.message).not.toContain("sk-abc");
     expect(outcome.message).not.toBe("");
   });
+});
+
+it("a job that failed because DashScope could not fetch a file for its inspection is not said to be blocked", () => {
+  const message = "Download the media resource timed out during the data inspection process.";
+  const output = {
+    task_status: "FAILED",
+    code: "InvalidParameter.DataInspection",
+    message,
+  };
+  const body = Buffer.from(JSON.stringify({ output }));
+  const state = dialectOf("dashscope", "video").readPoll(200, body, "job-1");
+  expect(state).toEqual({ state: "failed", code: "invalid_argument", message });
 });

@@ -36,9 +36,12 @@ export interface RefusalOutcome extends Pick<
 const contentPolicy =
   /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)|ip_?infringement/i;
 
+/** DashScope's words if it could not fetch or read a file for its inspection. The code is then one of the inspection, but nothing was found. */
+const notInspected = /\b(?:during|for) the data inspection\b/i;
+
 /** True if the refusal is by moderation: it is about the request, whatever the status, even if it ends a stream that had begun. */
 const isAboutContent = (code: string, message: string): boolean =>
-  contentPolicy.test(code) || isModerated(message);
+  (contentPolicy.test(code) && !notInspected.test(message)) || isModerated(message);
 
 const badArgument =
   /^(invalid|client specified an invalid|missing|bad_?request|unsupported|unknown_parameter)/i;
