@@ -30,6 +30,19 @@ export const parameterRules = {
   seed: integer(0, 2_147_483_647),
 };
 
+/** The fields of `wan2.6-image` that make it mix texts and pictures. */
+const mixingRules = { ...parameterRules, enable_interleave: flag, max_images: integer(1, 5) };
+
+/** Refuses what `wan2.6-image` does not take in its two modes: edits need a picture, and texts with pictures have no `n`. */
+function refuseWrongMode({ body, model }: Call): void {
+  if (!model.startsWith("wan2.6-image")) return;
+  const { enable_interleave: mixes, n = 1 } = asObject(body["parameters"]);
+  const pictures = contentOf(body).filter((part) => "image" in part).length;
+  if (mixes === true && n !== 1) throw invalidParameter("num_images_per_prompt must be 1");
+  if (mixes === true ? pictures > 1 : pictures === 0)
+    throw invalidParameter("input.messages[0].content: wrong number of images for this mode");
+}
+
 /** Models that have a service of their own, which takes a prompt and nothing else. */
 export const ofPromptAlone = /^(?:qwen-image(?:-plus)?|wanx?2\.[0-5]-t2i.*)$/;
 export const elsewhere = "url error, please check url！";
@@ -66,7 +79,7 @@ function refuseWrongFields({ body, model }: Call): void {
     throw invalidParameter("input: expected one message");
   }
   if (message["role"] !== "user") throw invalidParameter("input.messages[0].role: expected user");
-  const wrong = wrongField(parameters, parameterRules);
+  const wrong = wrongField(parameters, mixingRules);
   if (wrong) throw invalidParameter(`parameters.${wrong.field}: ${wrong.fault}`);
 }
 
@@ -116,7 +129,7 @@ export async function painted(
 ) {
   const square = { width: sideUsual, height: sideUsual };
   const size = sizeNamed(asText(parameters["size"])) ?? square;
-  const count = asNumber(parameters["n"]) ?? 1;
+  const count = asNumber(parameters["n"] ?? parameters["max_images"]) ?? 1;
   const paths: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const painting = { size, colour: colourOf(`${index} ${prompt}`), transparent: false };
@@ -142,8 +155,19 @@ export function imageGeneration(tasks: Tasks, artifacts: Artifacts): MediaRoute 
       finish_reason: "stop",
       message: { role: "assistant", content: [{ type: "image", image }] },
     });
+    const mixed = (images: string[]): Json => ({
+      finish_reason: "stop",
+      message: {
+        role: "assistant",
+        content: images.flatMap((image) => [
+          { type: "text", text: "A picture:" },
+          { type: "image", image },
+        ]),
+      },
+    });
+    const mixes = order.parameters["enable_interleave"] === true;
     const output = (call: Call): Json => ({
-      choices: links(call).map(choice),
+      choices: mixes ? [mixed(links(call))] : links(call).map(choice),
       finished: true,
     });
     return tasks.submit({ output, usage }, script);
@@ -152,7 +176,7 @@ export function imageGeneration(tasks: Tasks, artifacts: Artifacts): MediaRoute 
   return {
     kind: "media",
     name: "image_tasks",
-    strict: [refuseSynchronous, refuseWrongFields, refuseWrongContent],
+    strict: [refuseSynchronous, refuseWrongFields, refuseWrongContent, refuseWrongMode],
     script: ({ body }, read) => read(textOf(contentOf(body))),
     answer: submit,
   };

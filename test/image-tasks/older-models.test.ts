@@ -1,10 +1,11 @@
 // DashScope models that make pictures from a prompt only, with a separate API: qwen-image, and wan before 2.6. Wire format:
-// docs.qwencloud.com, "Async image generation".
+// docs.qwencloud.com, "Async image generation". And wan2.6-image, which makes them only in its mode of texts with pictures.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/index.ts";
 import { plain, shapesOf, startImages, type ImageBench } from "./support.ts";
 
-const models = ["qwen-image", "qwen-image-plus", "wan2.5-t2i-preview", "wanx2.0-t2i-turbo"];
+const older = ["qwen-image", "qwen-image-plus", "wan2.5-t2i-preview", "wanx2.0-t2i-turbo"];
+const models = [...older, "wan2.6-image"];
 const service = "/dashscope/api/v1/services/aigc/text2image/image-synthesis";
 
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
@@ -42,7 +43,7 @@ async function sentWith(text: string): Promise<Sent> {
   return data[0]!;
 }
 
-it.each(models)(
+it.each(older)(
   "BILL-09 STORE-01: %s makes the requested pictures, and they are charged",
   async (name) => {
     const prompt = `A fox for ${name}`;
@@ -101,5 +102,24 @@ it("a picture to edit is not dropped: the vendor refuses it, and nothing is char
     status: "failed",
     cost: "0",
     error: { code: "invalid_argument", message: expect.stringContaining("url error") as string },
+  });
+});
+
+it("BILL-09: wan2.6-image makes pictures without one to edit, and what has no effect then is noted", async () => {
+  const prompt = "A bear in two pictures";
+  const fields = { n: 2, aspect_ratio: "16:9", negative_prompt: "blur", seed: 7 };
+  const more = { prompt_extend: true };
+  const { id } = await bench.create({ model: "acme/wan2.6-image", prompt, ...fields, ...more });
+  const task = await bench.until(id, "succeeded", "failed");
+  expect(task).toMatchObject({ status: "succeeded", cost: "0.08" });
+  expect(task["notes"]).toEqual(["prompt_extend: no effect without a picture, ignored"]);
+  expect(await shapesOf(task)).toEqual(["1280x720 png", "1280x720 png"]);
+  expect((await sentWith(prompt)).body.parameters).toEqual({
+    enable_interleave: true,
+    max_images: 2,
+    size: "1280*720",
+    negative_prompt: "blur",
+    watermark: false,
+    seed: 7,
   });
 });

@@ -307,6 +307,7 @@ const models: readonly [Vendor, string, Partial<ImageRequest>][] = [
   ["openai", "gpt-image-2", { images: [fox], outputFormat: "jpeg" }],
   ["xai", "grok-imagine-image-2.0", { images: [fox] }],
   ["dashscope", "wan2.6-image", { images: [fox] }],
+  ["dashscope", "wan2.6-image", {}],
   ["dashscope", "qwen-image", {}],
   ["dashscope", "wan2.5-t2i-preview", {}],
 ];

@@ -59,6 +59,7 @@ export const imageC: MediaFamily = {
   remarks: [
     remarks.sizeWins,
     "The image always has the size in pixels of its ratio and tier. At `1K`, DashScope's `qwen-image` has sizes of its own, such as 1328x1328 for 1:1.",
+    "At DashScope's `wan2.6-image`, `n` without reference images is the most pictures, up to 5: the model decides how many it makes, and those are charged.",
   ],
   usage: { unit: "images" },
   expirySeconds: daySeconds,

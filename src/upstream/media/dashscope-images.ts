@@ -5,6 +5,7 @@
  */
 import { defined } from "../../base/defined.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import type { Note } from "../../base/notes.ts";
 import type { ImageRequest } from "../../media/index.ts";
 import { dashscopeTasks, readTask, serviceAsk } from "./dashscope.ts";
 import { emptyJob, failedJob } from "./refusal.ts";
@@ -68,6 +69,25 @@ function olderBody(request: ImageRequest, model: string): string {
   });
 }
 
+/**
+ * True for `wan2.6-image` without pictures. In its usual mode it edits, and refuses a request without pictures; it makes them in its mode
+ * of texts with pictures.
+ */
+const interleaves = (model: string, { images }: ImageRequest): boolean =>
+  images.length === 0 && model.startsWith("wan2.6-image");
+
+/** The fields for the number of pictures. In the mode of texts with pictures `n` must be 1, and another field is the most pictures. */
+const countOf = (request: ImageRequest, model: string): WireObject =>
+  interleaves(model, request)
+    ? { enable_interleave: true, max_images: request.n }
+    : { n: request.n };
+
+/** The note for a rewriting of the prompt, which that mode does not have. It is no dropped field: edits have it. */
+const unextended = (request: ImageRequest, model: string): Note[] =>
+  request.promptExtend !== undefined && interleaves(model, request)
+    ? [{ param: "prompt_extend", kind: "ignored", detail: "no effect without a picture, ignored" }]
+    : [];
+
 function bodyParts(request: ImageRequest, model: string) {
   return jsonParts({
     model,
@@ -83,10 +103,10 @@ function bodyParts(request: ImageRequest, model: string) {
       ],
     },
     parameters: defined({
-      n: request.n,
+      ...countOf(request, model),
       size: sizeOf(request),
       negative_prompt: request.negativePrompt,
-      prompt_extend: request.promptExtend,
+      prompt_extend: interleaves(model, request) ? undefined : request.promptExtend,
       watermark: request.watermark,
       seed: request.seed,
     }),
@@ -130,10 +150,12 @@ export const dashscopeImages: MediaDialect = {
     const body = streamedBody(bodyParts(request, model), open);
     return serviceAsk(provider, apiKey, "image-generation/generation", body);
   },
-  droppedNotes: (request) =>
-    droppedFields(request, [
+  droppedNotes: (request, model) => [
+    ...droppedFields(request, [
       ...(["mask", "quality", "background", "outputFormat", "outputCompression"] as const),
       ...(["inputFidelity", "moderation", "user"] as const),
     ]),
+    ...unextended(request as ImageRequest, model),
+  ],
   readPoll: (status, body, id) => readTask(status, body, { id, succeeded: madeImages }),
 };
