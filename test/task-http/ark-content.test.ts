@@ -105,3 +105,22 @@ it.each(refused)("%s is refused with the name of the item", async (_name, conten
   expect([answer.status, error.param]).toEqual([400, param]);
   expect(error.message).toContain(`${param}: ${why}`);
 });
+
+it.each([
+  ["frames", 57, "is not supported; send duration"],
+  ["draft", true, "is not supported"],
+] as const)(
+  "%s is refused: without it the caller would pay for another video",
+  async (field, value, why) => {
+    const body = { model, content: [text], [field]: value };
+    const answer = await bench.send("POST", ark, { body });
+    const { error } = (await answer.json()) as { error: { param: string; message: string } };
+    expect([answer.status, error.param]).toEqual([400, field]);
+    expect(error.message).toContain(`${field}: ${why}`);
+  },
+);
+
+it("a draft of false and no frames, as Ark's clients write them out, are no reason to refuse", async () => {
+  const body = { model, content: [text], duration: 4, draft: false, frames: null };
+  expect((await bench.send("POST", ark, { body })).status).toBe(200);
+});

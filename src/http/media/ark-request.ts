@@ -37,6 +37,7 @@ export interface ArkBody {
  * for a field in both spellings, because one of them would be lost
  */
 export function arkBody(body: Readonly<Record<string, unknown>>): ArkBody {
+  refuseOtherVideos(body);
   const fields = new Map<string, unknown>();
   const places: Places = new Map();
   for (const [place, given] of Object.entries(body)) {
@@ -57,6 +58,17 @@ export function arkBody(body: Readonly<Record<string, unknown>>): ArkBody {
   }
   refuseRoles(fields, places);
   return { fields: Object.fromEntries(fields), places };
+}
+
+/**
+ * Refuses the fields that ask for a shorter or a cheaper video. Other fields that nobody reads are dropped and noted, but without these the
+ * caller would pay for another video, and Ark's answer has no place for a note.
+ */
+function refuseOtherVideos({ frames, draft }: Readonly<Record<string, unknown>>): void {
+  if ((frames ?? null) !== null)
+    throw refusal("unsupported_parameter", "frames", "is not supported; send duration, in seconds");
+  if ((draft ?? false) !== false)
+    throw refusal("unsupported_parameter", "draft", "is not supported; leave it out");
 }
 
 /** Refuses what the rules of material would refuse, but by the names of roles. A `media` list is left to those rules. */
