@@ -123,8 +123,8 @@ export interface Refusal {
 /** Returns the row of a refusal. */
 export function rowOf({ status, wire, headers, namesStoredObject = () => false }: Refusal): Row {
   // Google refuses a wrong key with 400; it is the operator's key, not the caller's.
-  const { code = "", type = "" } = wire;
-  if (credentialCodes.has(code) || hasSpentAll(code, type)) return ourCredential;
+  const { code = "" } = wire;
+  if (credentialCodes.has(code) || hasSpentAll(wire)) return ourCredential;
   if (isModerated(wire.message)) return callerMistake;
   if (isOverRate(wire.message)) return otherAccountsMayAnswer;
   if (isAboutStoredObject(status, wire, namesStoredObject)) return callerMistake;

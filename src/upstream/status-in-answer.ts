@@ -3,7 +3,7 @@
  * a stream, OpenAI in a failed response, OpenRouter in a body. They mean the same as the status would. docs/routing.md.
  */
 import type { WireError } from "../protocols/index.ts";
-import { hasSpentAll, isAboutAccount } from "./account.ts";
+import { hasSpentAll, isAboutAccount, isTokenRate } from "./account.ts";
 
 /** Types and codes, in lower case. OpenRouter's code is the status. */
 const statusByWord: ReadonlyMap<string, number> = new Map([
@@ -22,7 +22,9 @@ const statusByWord: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Returns the status for an error within an answer; undefined if it is about neither load nor account. */
-export function statusInAnswer({ code = "", type = "", message }: WireError): number | undefined {
-  if (isAboutAccount(code, message) || hasSpentAll(code, type)) return 402;
+export function statusInAnswer(wire: WireError): number | undefined {
+  const { code = "", type = "", message } = wire;
+  if (isTokenRate(message)) return 429;
+  if (isAboutAccount(code, message) || hasSpentAll(wire)) return 402;
   return statusByWord.get(code.toLowerCase()) ?? statusByWord.get(type.toLowerCase());
 }

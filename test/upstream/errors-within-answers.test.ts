@@ -39,6 +39,16 @@ describe("an error within an answer", () => {
     expect(outcome).toMatchObject({ hurtsHealth: false, credential: { of: "credential" } });
   });
 
+  it("about Alibaba's tokens per minute is a rate limit, though it calls them a quota", () => {
+    const link = "https://www.alibabacloud.com/help/en/model-studio/error-code#token-limit";
+    const outcome = outcomeOf("chat", {
+      code: "insufficient_quota",
+      message: `You exceeded your current quota, check your plan. For details, see: ${link}`,
+    });
+    expect(outcome).toMatchObject({ credential: { of: "model" } });
+    expect(outcome.error.code).toBe("rate_limit_exceeded");
+  });
+
   it.each([
     ["OpenRouter's and vLLM's", "chat", { code: 400, message: "Bad grammar" }, 400],
     ["OpenRouter's for a long text", "chat", { code: 413, message: "Too large" }, 413],

@@ -119,6 +119,7 @@ const rows: readonly Row[] = [
   ],
   ["dashscope, a protected figure", 400, "IPInfringementSuspect", "Infringes.", content],
   ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, account],
+  ["dashscope, our bill, said as a rate", 429, "PrepaidBillOverdue", secret, account],
   ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, account],
   ["dashscope, our model", 404, "ModelNotFound", secret, ours],
   [

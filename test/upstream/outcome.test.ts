@@ -132,6 +132,8 @@ describe("the outcome of a status", () => {
     { type: "exceeded_current_quota_error" },
     { code: "enforced_spend_limit_reached" },
     { code: "contract_spend_limit_reached" },
+    { code: "PostpaidBillOverdue" },
+    { code: "CommodityNotPurchased" },
   ])("an account without money is not a rate limit: %o", (fields) => {
     const refusal = { status: 429, wire: { message: "no", ...fields }, headers: {} };
     expect(outcomeOfStatus(refusal, nowMs)).toMatchObject({
@@ -141,6 +143,22 @@ describe("the outcome of a status", () => {
       error: { code: "upstream_error", message: expect.stringContaining("own account, not yours") },
     });
   });
+
+  it.each([
+    "You exceeded your current quota, please check your plan and billing details. For details, see: https://help.aliyun.com/zh/model-studio/error-code#token-limit",
+    "Allocated quota exceeded, please increase your quota limit.",
+  ])(
+    "Alibaba's tokens per minute are a rate limit, though it calls them a quota: %s",
+    (message) => {
+      const wire = { message, code: "insufficient_quota", type: "insufficient_quota" };
+      expect(outcomeOfStatus({ status: 429, wire, headers: {} }, nowMs)).toMatchObject({
+        retrySame: true,
+        hurtsHealth: false,
+        credential: { of: "model" },
+        error: { code: "rate_limit_exceeded" },
+      });
+    },
+  );
 
   it.each([
     [429, "Insufficient balance or no resource package. Please recharge."],
