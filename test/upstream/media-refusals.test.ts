@@ -101,6 +101,21 @@ const rows: readonly Row[] = [
     'Bad prompt: "content violates usage guidelines"',
     argument,
   ],
+  ["azure, moderation", 400, "contentFilter", "Filtered.", content],
+  [
+    "openrouter, moderation at OpenAI, in words alone",
+    400,
+    undefined,
+    "Your request was rejected as a result of our safety system.",
+    content,
+  ],
+  [
+    "openai, a prompt that quotes moderation",
+    400,
+    "invalid_value",
+    'Bad prompt: "your request was rejected by the safety system"',
+    argument,
+  ],
   ["ark, a risk", 400, "InputImageRiskDetection", "Risky.", content],
   ["dashscope, moderation", 400, "DataInspectionFailed", "Unsafe.", content],
   [

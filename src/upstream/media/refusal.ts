@@ -34,7 +34,7 @@ export interface RefusalOutcome extends Pick<
 }
 
 const contentPolicy =
-  /content_?policy|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)|ip_?infringement/i;
+  /content_?(?:policy|filter)|content-?moderated|moderation|sensitive_?content|data_?inspection|policy_?violation|risk_?(?:control|detection)|ip_?infringement/i;
 
 /** DashScope's words if it could not fetch or read a file for its inspection. The code is then one of the inspection, but nothing was found. */
 const notInspected = /\b(?:during|for) the data inspection\b/i;
