@@ -25,6 +25,9 @@ const ours = {
 /** The provider is healthy, but refuses this key or account; another may work. */
 const account = { ...ours, hurtsHealth: false, credential: { of: "credential" } };
 
+/** The key may lack only this model. */
+const accessHere = { ...account, credential: { of: "model" } };
+
 const secret = "account 2100 of sk-abc owes money";
 
 const rows: readonly Row[] = [
@@ -135,7 +138,14 @@ const rows: readonly Row[] = [
   ["dashscope, a protected figure", 400, "IPInfringementSuspect", "Infringes.", content],
   ["dashscope, our bill, said as a bad request", 400, "Arrearage", secret, account],
   ["dashscope, our bill, said as a rate", 429, "PrepaidBillOverdue", secret, account],
-  ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, account],
+  ["dashscope, our access", 403, "AccessDenied.Unpurchased", secret, accessHere],
+  [
+    "dashscope, a model that it does not serve as a task",
+    403,
+    "AccessDenied",
+    "current user api does not support asynchronous calls.",
+    accessHere,
+  ],
   ["dashscope, our model", 404, "ModelNotFound", secret, ours],
   [
     "dashscope, throttled",

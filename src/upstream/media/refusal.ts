@@ -50,6 +50,12 @@ const badArgument =
 const modelAccessCodes =
   /^(model\.access_?denied|model_?not_?(found|open)|invalid_?endpoint|operation_?denied)/i;
 
+/**
+ * The same, but not necessarily the operator's mistake: an account may lack some models. DashScope also says so of a model that it does not
+ * serve as a task. The key still serves other models, as with any 403.
+ */
+const deniedCodes = /^access_?denied/i;
+
 const isAboutOurAccount = (code: string, message: string): boolean =>
   isAboutAccount(code, message) || modelAccessCodes.test(code);
 
@@ -91,11 +97,12 @@ export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
   const uncertain = uncertainStatuses.has(status) || status < 400;
   if (isAboutOurAccount(code, message)) {
     const setup = modelAccessCodes.test(code);
+    const of = deniedCodes.test(code) ? "model" : "credential";
     return {
       fault: "provider",
       retrySame: false,
       hurtsHealth: setup,
-      credential: setup ? undefined : { of: "credential", retryAfterMs },
+      credential: setup ? undefined : { of, retryAfterMs },
       uncertain,
       code: "upstream_error",
       message: failedWith(status, !setup),
