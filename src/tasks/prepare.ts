@@ -3,7 +3,7 @@
  * Requirements: TASK, IMG, EDIT1, EDIT2; docs/tasks.md; T57.
  */
 import { checkBound, type CostField } from "../base/cost-bound.ts";
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import { GatewayError, refusal, type ErrorCode } from "../base/errors.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
 import { inRequestOrder, noteSentences, type Note } from "../base/notes.ts";
 import type { Tags } from "../base/tags.ts";
@@ -82,7 +82,10 @@ export function prepareMedia({
   const found = mediaModel(target);
   const { request, notes } = readMedia(found.family, input);
   const usage = mediaBound(request);
-  const priced = pricing((offer) => priceMedia(offer.price, usage), target.parsed.provider);
+  const priced = pricing((offer) => {
+    refuseUnfit(catalog, request, offer);
+    return priceMedia(offer.price, usage);
+  }, target.parsed.provider);
   const plan = priced.orRefusal(() =>
     planMedia({
       ...target,
@@ -111,6 +114,13 @@ export function prepareMedia({
   };
 }
 
+/** @throws GatewayError if this offer's model would make something else, because it lacks a field of the request */
+function refuseUnfit(catalog: Catalog, request: MediaRequest, offer: MediaOffer): void {
+  const { dialect } = catalog.providers.get(offer.provider)!;
+  const unfit = mediaDialect(dialect, request.kind)?.refuses?.(request, offer.upstreamModel);
+  if (unfit) throw refusal("unsupported_parameter", unfit.param, unfit.why);
+}
+
 /** The cost of a request at the most expensive of the plan's offers. */
 function boundAt({ offers }: MediaPlan, request: MediaRequest): NanoUsd {
   const usage = mediaBound(request);
@@ -127,11 +137,11 @@ const leastOf = (
     : [{ field: "n", leastNano: () => bound({ ...request, n: 1 }) }];
 
 /**
- * The cost of a request at offers. Offers without a price for it are excluded. If that leaves no offer, or excludes the provider that
- * the request names, the error says which price is missing, and not that no provider may serve the model.
+ * The cost of a request at offers. Offers without a price for it, or whose model cannot make it, are excluded. If that leaves no offer,
+ * or excludes the provider that the request names, the error says why, and not that no provider may serve the model.
  */
 function pricing(bound: (offer: MediaOffer) => NanoUsd, named: string | undefined) {
-  let refusal: GatewayError | undefined;
+  let refused: GatewayError | undefined;
   return {
     bound,
     exclusion(offer: MediaOffer): string | undefined {
@@ -140,7 +150,7 @@ function pricing(bound: (offer: MediaOffer) => NanoUsd, named: string | undefine
         return undefined;
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error;
-        if (named === undefined || named === offer.provider) refusal ??= error;
+        if (named === undefined || named === offer.provider) refused ??= error;
         return error.message;
       }
     },
@@ -149,7 +159,7 @@ function pricing(bound: (offer: MediaOffer) => NanoUsd, named: string | undefine
         return plan();
       } catch (error) {
         const isNobody = error instanceof GatewayError && nobody.has(error.code);
-        throw isNobody ? (refusal ?? error) : error;
+        throw isNobody ? (refused ?? error) : error;
       }
     },
   };

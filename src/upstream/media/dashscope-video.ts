@@ -155,6 +155,17 @@ function droppedNotes(request: VideoRequest, model: string): Note[] {
   return ratio ? [...notes, ratio] : notes;
 }
 
+/** Models named so make videos from a text alone. DashScope ignores fields that a model does not have, and charges what it then makes. */
+const ofTextAlone = /(?:^|[-_./])t2v(?:$|[-_.])/;
+
+function refuses({ firstFrame, references }: VideoRequest, model: string) {
+  const param = firstFrame === undefined ? "reference_images" : "image";
+  const has = firstFrame !== undefined || references.length > 0;
+  return has && ofTextAlone.test(model)
+    ? { param, why: "the model makes videos from text only" }
+    : undefined;
+}
+
 function madeVideo(output: WireObject, usage: WireObject): MediaState {
   const url = textIn(output["video_url"]);
   if (url === undefined) return emptyJob;
@@ -174,6 +185,7 @@ export const dashscopeVideo: MediaDialect = {
       serviceOf(upstreamModel),
       streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     ),
+  refuses: (request, upstreamModel) => refuses(request as VideoRequest, upstreamModel),
   droppedNotes: (request, upstreamModel) => droppedNotes(request as VideoRequest, upstreamModel),
   readPoll: (status, body, id) => readTask(status, body, { id, succeeded: madeVideo }),
 };

@@ -89,6 +89,13 @@ export interface MediaDialect {
   readSubmit(status: number, body: Buffer, job: MediaJob): MediaState | MediaRefusal;
   /** The fields that `submit` drops or changes for this model, by their unified names. */
   droppedNotes(request: MediaRequest, upstreamModel: string): readonly Note[];
+  /** The field that this model cannot have, and why: without it something else would be made. Such a request is not sent. */
+  readonly refuses?:
+    | ((
+        request: MediaRequest,
+        upstreamModel: string,
+      ) => { readonly param: string; readonly why: string } | undefined)
+    | undefined;
   /** The request that polls a job; only for vendors that answer `pending`. */
   poll(provider: Provider, apiKey: string, id: string): MediaAsk;
   /** Reads its answer; never throws. An answer about another job than `id` is a refusal. */
