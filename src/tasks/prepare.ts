@@ -114,11 +114,11 @@ export function prepareMedia({
   };
 }
 
-/** @throws GatewayError if this offer's model would make something else, because it lacks a field of the request */
+/** @throws GatewayError if this offer's model would make something else than requested */
 function refuseUnfit(catalog: Catalog, request: MediaRequest, offer: MediaOffer): void {
   const { dialect } = catalog.providers.get(offer.provider)!;
   const unfit = mediaDialect(dialect, request.kind)?.refuses?.(request, offer.upstreamModel);
-  if (unfit) throw refusal("unsupported_parameter", unfit.param, unfit.why);
+  if (unfit) throw refusal("unsupported_value", unfit.param, unfit.why);
 }
 
 /** The cost of a request at the most expensive of the plan's offers. */

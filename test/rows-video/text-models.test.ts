@@ -48,7 +48,7 @@ it.each([
       400,
       expect.objectContaining({
         param,
-        code: "unsupported_parameter",
+        code: "unsupported_value",
         message: `${param}: the model makes videos from text only.`,
       }),
     ]);

@@ -124,3 +124,14 @@ it("a draft of false and no frames, as Ark's clients write them out, are no reas
   const body = { model, content: [text], duration: 4, draft: false, frames: null };
   expect((await bench.send("POST", ark, { body })).status).toBe(200);
 });
+
+it.each(["A boat --dur 12", "--resolution=1080p A boat", "A boat\n--frames 289 at sea"])(
+  "a setting in the prompt is refused, because the vendor would make a dearer video than is reserved: %j",
+  async (prompt) => {
+    const content = [{ type: "text", text: prompt }];
+    const answer = await bench.send("POST", ark, { body: { model, content, duration: 1 } });
+    const { error } = (await answer.json()) as { error: { param: string; message: string } };
+    expect([answer.status, error.param]).toEqual([400, "content"]);
+    expect(error.message).toMatch(/^content: has --\w+, which the vendor reads as a setting/);
+  },
+);

@@ -373,3 +373,12 @@ describe("a field that a vendor's model does not support", () => {
     expect(note({ aspectRatio: "4:3", firstFrame: first }, "wan3-i2v")).toEqual([]);
   });
 });
+
+it("a setting in a prompt is refused for Seedance 1, and other dashes and later models are not", () => {
+  const param = (prompt: string, model = "doubao-seedance-1-0-pro") =>
+    dialectOf("ark", "video").refuses?.(video({ prompt }), model)?.param;
+  expect(param("A fox --rs 1080p")).toBe("prompt");
+  expect(param("A fox --rs 1080p", "ep-20260101-x")).toBe("prompt");
+  expect(param("A fox --rs 1080p", "dreamina-seedance-2-0")).toBeUndefined();
+  expect(param("A fox -- the red one --seed 5, ratio 16:9")).toBeUndefined();
+});

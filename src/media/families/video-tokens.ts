@@ -46,6 +46,7 @@ export const videoTokens: MediaFamily = {
   remarks: [
     ...commonRemarks,
     "With a first frame and without `aspect_ratio`, the vendor uses the ratio of the image.",
+    "A prompt with settings such as `--duration 5` or `--rs 720p` is refused: ByteDance's Seedance 1 reads them, beside the fields. Seedance 2 does not.",
   ],
   // The largest frames over all generations of the vendor's models: 864x496, 1504x640, 1920x1088.
   usage: {

@@ -59,6 +59,21 @@ function bodyParts(request: VideoRequest, model: string) {
   );
 }
 
+/** Settings in a prompt, as Seedance 1 reads them. Their length or size would be another than the one that is reserved. */
+const setting =
+  /(?:^|\s)(--(?:rs|resolution|rt|ratio|dur|duration|frames|fps|framespersecond))[\s=]/i;
+const readsNoSettings = /seedance-[2-9]/;
+
+function refuses({ prompt = "" }: VideoRequest, model: string) {
+  const [, name] = setting.exec(prompt) ?? [];
+  return name === undefined || readsNoSettings.test(model)
+    ? undefined
+    : {
+        param: "prompt",
+        why: `has ${name}, which the vendor reads as a setting; send the field instead`,
+      };
+}
+
 function stateOf(wire: WireObject): MediaState | undefined {
   const error = objectIn(wire["error"]);
   switch (textIn(wire["status"])) {
@@ -96,6 +111,7 @@ export const arkVideo: MediaDialect = {
       body: streamedBody(bodyParts(request as VideoRequest, upstreamModel), open),
     }),
   readSubmit: (status, body) => readAccepted(status, body, "id"),
+  refuses: (request, upstreamModel) => refuses(request as VideoRequest, upstreamModel),
   droppedNotes: (request) =>
     droppedFields(request, ["moderation", "negativePrompt", "promptExtend"]),
   poll: (provider, apiKey, id) =>

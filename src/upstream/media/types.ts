@@ -89,7 +89,7 @@ export interface MediaDialect {
   readSubmit(status: number, body: Buffer, job: MediaJob): MediaState | MediaRefusal;
   /** The fields that `submit` drops or changes for this model, by their unified names. */
   droppedNotes(request: MediaRequest, upstreamModel: string): readonly Note[];
-  /** The field that this model cannot have, and why: without it something else would be made. Such a request is not sent. */
+  /** The field with which this model would make something else than requested, and why. Such a request is not sent. */
   readonly refuses?:
     | ((
         request: MediaRequest,
