@@ -11,7 +11,7 @@ import type { WireError } from "./codec.ts";
 import { jsonCharacters } from "./count-text.ts";
 import { withDropped } from "./dropped-params.ts";
 import { removeFilteredFields } from "./filter.ts";
-import { hasFalseCount } from "./reported-usage.ts";
+import { objects } from "./read.ts";
 import type { Route } from "./route.ts";
 import { compileCheck, nullable, oneOf } from "./wire-check.ts";
 
@@ -65,6 +65,7 @@ interface EmbeddingRouteInput {
 /** Creates the route of an embedding call. It has whole answers only. */
 export function embeddingRoute(input: EmbeddingRouteInput): Route {
   const { model } = input;
+  const isPacked = input.body["encoding_format"] === "base64";
   let sent: UpstreamRequest | undefined = upstreamRequest(input);
   const { notes } = sent;
   return {
@@ -84,9 +85,9 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     pictures: () => 0,
     answer(answer, droppedParams, { inputTokens }) {
       answer["model"] = model;
-      const { usage } = answer;
-      if (hasFalseCount(usage, ["prompt_tokens"]) && usageOf(usage) === undefined)
-        answer["usage"] = { prompt_tokens: inputTokens, total_tokens: inputTokens };
+      answer["object"] ??= "list";
+      completeVectors(answer["data"], isPacked);
+      answer["usage"] = completeUsage(answer["usage"], inputTokens);
       return withDropped(answer, droppedParams);
     },
     tap: noStream,
@@ -111,6 +112,41 @@ function usageOf(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
   const count = reportedCount(wire["prompt_tokens"] ?? wire["total_tokens"]);
   return count === undefined ? undefined : { ...noUsage, inputTokens: count };
+}
+
+/**
+ * Adds what typed clients require and vendors leave out: Google's vectors have no `index`. `isPacked`: the caller asked for base64, as
+ * OpenAI's SDK for JavaScript does by itself. Mistral, LM Studio and others send numbers all the same, which that SDK reads as zeros.
+ */
+function completeVectors(vectors: unknown, isPacked: boolean): void {
+  for (const [at, vector] of (objects(vectors) as JsonObject[]).entries()) {
+    vector["object"] ??= "embedding";
+    vector["index"] ??= at;
+    if (isPacked && isNumbers(vector["embedding"]))
+      vector["embedding"] = packed(vector["embedding"]);
+  }
+}
+
+const isNumbers = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "number");
+
+/** Returns the numbers as 32-bit floats, little-endian, in base64. */
+function packed(numbers: readonly number[]): string {
+  const bytes = new DataView(new ArrayBuffer(4 * numbers.length));
+  for (const [at, number] of numbers.entries()) bytes.setFloat32(4 * at, number, true);
+  return Buffer.from(bytes.buffer).toString("base64");
+}
+
+/** Returns a usage with both counts. Google's answers have none at all, and Jina's only the total. */
+function completeUsage(wire: unknown, inputTokens: number): JsonObject {
+  const usage = isObject(wire) ? (wire as JsonObject) : {};
+  // Counts that cannot be true are replaced by the estimate that is charged (T51).
+  const told = usageOf(usage) === undefined ? {} : usage;
+  return {
+    ...usage,
+    prompt_tokens: told["prompt_tokens"] ?? inputTokens,
+    total_tokens: told["total_tokens"] ?? inputTokens,
+  };
 }
 
 function noStream(): never {

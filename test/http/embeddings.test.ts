@@ -143,6 +143,45 @@ describe("an embeddings call", () => {
     expect(row).toMatchObject({ usage_source: "estimated", usage: { outputTokens: 0 } });
   });
 
+  it("TXT-10: gives OpenAI's SDK its vectors from a vendor that ignores the format, and from Google's without index and usage", async () => {
+    const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+    first.answer(json({ data: [{ embedding: [0.5, -0.25] }, { embedding: [2, 0] }] }));
+    // Without a format the SDK asks for base64 and decodes it.
+    const read = await client.embeddings.create({ model: "acme/vector:@price", input: ["a", "b"] });
+    const vector = (index: number, embedding: number[]) => ({
+      object: "embedding",
+      index,
+      embedding,
+    });
+    // A third of the characters, and 16 tokens of overhead.
+    expect(read).toMatchObject({
+      object: "list",
+      data: [vector(0, [0.5, -0.25]), vector(1, [2, 0])],
+      usage: { prompt_tokens: 17, total_tokens: 17 },
+    });
+    expect(first.requests[0]!.body).toMatchObject({ encoding_format: "base64" });
+  });
+
+  it.each([
+    // Jina tells the total alone.
+    [
+      { total_tokens: 9, cost: 1 },
+      { prompt_tokens: 9, total_tokens: 9, cost: 1 },
+    ],
+    [
+      { prompt_tokens: 9, total_tokens: null },
+      { prompt_tokens: 9, total_tokens: 9 },
+    ],
+    [
+      { prompt_tokens: -9, total_tokens: -9 },
+      { prompt_tokens: 18, total_tokens: 18 },
+    ],
+  ])("TXT-10: answers both counts where the vendor's usage is %j", async (usage, read) => {
+    first.answer(json({ ...answer, usage }));
+    const response = await embed();
+    expect(await response.json()).toEqual({ ...answer, model: "acme/vector", usage: read });
+  });
+
   it("is sent without its service tier, which is reported as dropped", async () => {
     const response = await embed({ service_tier: "flex" });
     expect(await response.json()).toMatchObject({ gw: { droppedParams: ["service_tier"] } });
