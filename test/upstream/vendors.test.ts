@@ -77,6 +77,17 @@ describe("a vendor without a row", () => {
   });
 });
 
+it.each([
+  ["/v1beta", "embeddings", "/v1beta/openai/embeddings"],
+  ["/v1beta", "chat", "/v1beta/openai/chat/completions"],
+  ["/v1beta/openai/", "embeddings", "/v1beta/openai/embeddings"],
+  ["/v1beta", "generate_content", "/v1beta/models/org/model%201:generateContent"],
+] as const)("Google's API at %s is called in %s at %s", async (basePath, protocol, path) => {
+  const { asked, request } = await startVendor(basePath, { protocol });
+  const provider: Provider = { ...request.provider, dialect: "google" };
+  expect((await asked(undefined, { provider })).path).toBe(path);
+});
+
 describe("a vendor's row", () => {
   it("can add a query, also to one that the protocol has", async () => {
     const { asked } = await startVendor("/v1");

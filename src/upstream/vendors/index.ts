@@ -2,10 +2,11 @@
 import { dialectRows, type Dialect } from "../../catalog/index.ts";
 import { azure } from "./azure.ts";
 import { bedrock } from "./bedrock.ts";
+import { google } from "./google.ts";
 import type { Vendor } from "./types.ts";
 import { vertex } from "./vertex.ts";
 
-const code: Partial<Readonly<Record<Dialect, Vendor>>> = { azure, vertex, bedrock };
+const code: Partial<Readonly<Record<Dialect, Vendor>>> = { azure, vertex, bedrock, google };
 
 const vendors = Object.fromEntries(
   Object.entries(dialectRows).map(([name, row]) => [name, { ...row, ...code[name as Dialect] }]),
