@@ -14,8 +14,8 @@ export type ErrorStyle = CallProtocol | "dashscope" | "ark";
 /** The rules for a path and all paths below it, also for those without a route. */
 interface Area {
   readonly errors: ErrorStyle;
-  /** Google's SDKs call these paths too. Their headers identify them, and they get answers in Google's shape. */
-  readonly google?: true;
+  /** SDKs of Google and Anthropic call these paths too. Their headers identify them, and they get answers in their own shapes. */
+  readonly byHeaders?: true;
   /** Which limit its bodies have (bodies/body-limits.ts). */
   readonly body: "text" | "media" | "admin" | "catalog" | "sign_in";
   /** Pages of other origins may call it, where the operator allows them (front/cors.ts). */
@@ -69,7 +69,7 @@ const none: Area = { errors: "chat", body: "text" };
 const areas: ReadonlyMap<string, Area> = new Map<string, Area>([
   ["/v1", calls],
   ["/v1/messages", { ...calls, errors: "messages" }],
-  ["/v1/models", { ...calls, google: true }],
+  ["/v1/models", { ...calls, byHeaders: true }],
   ["/v1/images", { ...calls, body: "media" }],
   ["/v1/tasks", { ...calls, body: "media" }],
   ["/v1/videos", { ...calls, body: "media" }],
@@ -228,7 +228,7 @@ function fits({ prefix, suffix }: Pattern, path: string, model = ""): boolean {
 
 function unmatchedRouteAt(method: string, path: string): Route {
   const area = areaOf(path);
-  if (method === "POST" && area.google === true) return unmatchedModelRoute;
+  if (method === "POST" && area.byHeaders === true) return unmatchedModelRoute;
   const likely = likelyRoute(method, path);
   const empty = unmatchedRoutes.get(area)!;
   return likely === undefined ? empty : { ...empty, errors: likely.errors };
@@ -272,9 +272,11 @@ export function styleOf(
   { route }: RouteMatch,
   headers: Readonly<Record<string, unknown>>,
 ): ErrorStyle {
-  if (route.google !== true) return route.errors;
-  // Under `/v1` only their headers identify Google's SDKs.
+  if (route.byHeaders !== true) return route.errors;
+  // Under `/v1` only their headers identify Google's SDKs, and Anthropic's.
   const asGoogle =
     headers["x-goog-api-key"] !== undefined || headers["x-goog-api-client"] !== undefined;
-  return asGoogle ? "generate_content" : route.errors;
+  if (asGoogle) return "generate_content";
+  const asAnthropic = route.errors === "chat" && headers["anthropic-version"] !== undefined;
+  return asAnthropic ? "messages" : route.errors;
 }

@@ -114,9 +114,18 @@ describe("@anthropic-ai/sdk over messages", () => {
       max_input_tokens: 200_000,
       max_tokens: 32_000,
     };
-    expect(await client.models.retrieve("sandbox/messages")).toMatchObject(read);
+    const id = expect.stringMatching(/^req_/) as string;
+    expect(await client.models.retrieve("sandbox/messages").withResponse()).toMatchObject({
+      data: read,
+      request_id: id,
+    });
     const page = await client.beta.models.list();
     expect(page.data).toContainEqual(expect.objectContaining(read));
     expect([page.has_more, page.last_id]).toEqual([false, ids.at(-1)]);
+    await expect(client.models.retrieve("sandbox/none")).rejects.toMatchObject({
+      status: 404,
+      requestID: id,
+      error: { type: "error", error: { type: "not_found_error" }, request_id: id },
+    });
   });
 });

@@ -82,7 +82,7 @@ const asGoogle =
   "Requests with `x-goog-api-key` or `x-goog-api-client`, as Google's SDKs send, get the shape of `/v1beta/models`.";
 
 const asAnthropic =
-  "For requests with `anthropic-version`, as Anthropic's SDKs send, models also have `type`, `display_name`, `created_at`, `max_input_tokens`, `max_tokens`, `lifecycle` and `retires_at`. A list also has `has_more`, `first_id` and `last_id`.";
+  "For requests with `anthropic-version`, as Anthropic's SDKs send, models also have `type`, `display_name`, `created_at`, `max_input_tokens`, `max_tokens`, `lifecycle` and `retires_at`. A list also has `has_more`, `first_id` and `last_id`. Errors have the shape of `/v1/messages`.";
 
 const modelId = (example: string): Node => ({
   name: "id",

@@ -41,8 +41,9 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
 const jsonType = "application/json; charset=utf-8";
 
 function shapeOf({ match, headers }: FastifyRequest): ModelListShape {
-  if (styleOf(match, headers) === "generate_content") return geminiShape;
-  return headers["anthropic-version"] === undefined ? openShape : anthropicShape;
+  const style = styleOf(match, headers);
+  if (style === "generate_content") return geminiShape;
+  return style === "messages" ? anthropicShape : openShape;
 }
 
 /** Refuses a GET of a call's path: a person opened it in a browser, or a program sent the wrong method. */
