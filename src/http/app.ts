@@ -27,8 +27,8 @@ import {
 import { registerDocs } from "./openapi/index.ts";
 import { registerHealth } from "./operation/health.ts";
 import { registerMetrics } from "./operation/metrics-routes.ts";
-import { fitsRoute, parseQuery } from "./path.ts";
-import { routes, splitName, styleOf } from "./routes.ts";
+import { parseQuery } from "./path.ts";
+import { isServedAt, routes, splitName, styleOf } from "./routes.ts";
 import { shuttingDown, type HttpServices } from "./services.ts";
 import { registerModels } from "./text/models-routes.ts";
 import { answerText } from "./text/text-routes.ts";
@@ -144,8 +144,10 @@ function collectMethods(app: FastifyInstance): Methods {
 }
 
 function allowedMethods(methods: Methods, path: string): string[] {
-  const fitting = [...methods].filter(([url]) => fitsRoute(url, path));
-  return [...new Set(fitting.flatMap(([, known]) => [...known]))].sort();
+  const allowed = [...methods].flatMap(([url, known]) =>
+    [...known].filter((method) => isServedAt(url, method, path)),
+  );
+  return [...new Set(allowed)].sort();
 }
 
 function notFound(methods: Methods, { request, reply }: Omit<Failed, "error">): GatewayError {

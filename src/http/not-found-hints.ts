@@ -1,7 +1,7 @@
 /** Hints for a 404: the path that the caller probably meant. A wrong base URL is the commonest mistake of a first call. */
 import { nearest } from "../base/suggest.ts";
 import { fitsRoute, withoutEndSlashes } from "./path.ts";
-import { likelyRoute } from "./routes.ts";
+import { isServedAt, likelyRoute } from "./routes.ts";
 
 /** The methods of each route, by its path pattern. */
 export type Methods = ReadonlyMap<string, ReadonlySet<string>>;
@@ -30,7 +30,9 @@ export function notFoundHint(requested: UnmatchedRequest, methods: Methods): str
 function slashHint({ method, path }: UnmatchedRequest, methods: Methods): string | undefined {
   const bare = withoutEndSlashes(path);
   if (bare === path || bare === "") return undefined;
-  const isThere = [...methods].some(([url, known]) => known.has(method) && fitsRoute(url, bare));
+  const isThere = [...methods].some(
+    ([url, known]) => known.has(method) && isServedAt(url, method, bare),
+  );
   return isThere ? `It is at ${bare}, without the slash at the end.` : undefined;
 }
 

@@ -221,9 +221,18 @@ function modelIn(path: string): string | undefined {
   }
 }
 
-function fits({ prefix, suffix }: Pattern, path: string, model = ""): boolean {
+function fits({ route, prefix, suffix }: Pattern, path: string, model?: string): boolean {
   if (suffix === undefined) return fitsRoute(prefix, path);
-  return path.length > prefix.length && path.startsWith(prefix) && model.endsWith(suffix);
+  if (path.length <= prefix.length || !path.startsWith(prefix)) return false;
+  // A call names its method. Without one, and without `models/`, it is another path of Google's, or an SDK has a wrong base URL.
+  if (route.protocol !== undefined && !/:|\/models\//.test(path + (model ?? ""))) return false;
+  return (model ?? "").endsWith(suffix);
+}
+
+/** True if a request with this method and path is answered at `url`, a pattern of the table or of another route. */
+export function isServedAt(url: string, method: string, path: string): boolean {
+  const row: Route | undefined = routes[`${method} ${url}` as RouteName];
+  return fitsRoute(url, path) && (row === undefined || matchRoute(method, path).route === row);
 }
 
 function unmatchedRouteAt(method: string, path: string): Route {

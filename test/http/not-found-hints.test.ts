@@ -53,6 +53,13 @@ describe("the 404 message of an unknown path", () => {
     ["GET", "/health", "Did you mean /healthz? See /docs."],
     ["GET", "/v1/model", "Did you mean /v1/models? See /docs."],
     ["GET", "/v1/message", "/v1/message. See /docs."],
+    [
+      "POST",
+      "/v1beta/openai/chat/completions",
+      "It is at /v1/chat/completions: the base URL of OpenAI",
+    ],
+    ["POST", "/v1beta/openai/embeddings", "It is at /v1/embeddings: the base URL of OpenAI"],
+    ["GET", "/v1beta/openai/models", "It is at /v1/models: the base URL of OpenAI"],
     ["GET", "/v1/nothing", "/v1/nothing. See /docs."],
     ["GET", "/v1/videos/", "/v1/videos/. See /docs."],
     ["GET", "/foo", "See /docs."],
@@ -114,6 +121,18 @@ it("GET on a generateContent path is 405 with `Allow: POST`, and not an unknown 
       error: { status: "INVALID_ARGUMENT", message: "GET is not allowed here; use POST." },
     });
   }
+});
+
+it.each([
+  ["GET", "/v1beta/files"],
+  ["POST", "/v1beta/cachedContents"],
+  ["POST", "/v1beta/files/"],
+  ["GET", "/v1beta/tunedModels"],
+])("%s %s is 404 in Google's shape, and says nothing of another method", async (method, path) => {
+  const { status, allow, text } = await ask(method, path);
+  expect({ status, allow }).toEqual({ status: 404, allow: null });
+  const message = `There is nothing at ${method} ${path}. See /docs.`;
+  expect(JSON.parse(text)).toMatchObject({ error: { status: "NOT_FOUND", message } });
 });
 
 it("ERR-08: a quoted key, a key with a space, a vendor's key and a management token each get their own message, without the key", async () => {

@@ -25,7 +25,7 @@ const rowOf = (method: string, url: string): string | undefined => {
 describe("the table of routes", () => {
   it.each(names)("%s matches its own row", (name) => {
     const { method, path } = splitName(name);
-    const url = path.replace(":id", "task_1").replace("*", "models/a/b");
+    const url = path.replace(":id", "task_1").replace(/\*$/, "models/a:b").replace("*", "models/a");
     expect(rowOf(method, url)).toBe(name);
     expect(rowOf(method, `${url}?key=a#b`)).toBe(name);
     expect(rowOf(method, `http://gateway:8080${url}`)).toBe(name);
@@ -48,7 +48,11 @@ describe("the table of routes", () => {
     ["HEAD", "/v1/models", "GET /v1/models"],
     ["POST", "/v1/models/a:countTokens", "POST /v1/models/*:countTokens"],
     ["POST", "/v1beta/models/a%3Acount%54okens?x", "POST /v1beta/*:countTokens"],
-    ["POST", "/v1beta/a/countTokens", "POST /v1beta/*"],
+    ["POST", "/v1beta/a:countTokens/b", "POST /v1beta/*"],
+    ["POST", "/v1beta/a/countTokens", undefined],
+    ["POST", "/v1beta/openai/chat/completions", undefined],
+    ["POST", "/v1/models/a/b", "POST /v1/models/*"],
+    ["POST", "/v1beta/models/a", "POST /v1beta/*"],
     ["POST", "", undefined],
     ["POST", "*", undefined],
   ])("is looked up by method and decoded path: %s %s", (method, url, name) => {
@@ -157,6 +161,8 @@ describe("Fastify", () => {
       const chosen = answer.statusCode === 200 ? answer.body : undefined;
       // Fastify allows empty path segments. Our route table does not, and handle.ts serves no request without a matched row.
       fc.pre(chosen === undefined || !/\/(?:\/|$)/.test(path));
+      // Our route table takes only calls and models here, and answers them without Fastify.
+      fc.pre(chosen !== "/v1beta/*" || /:|\/models\//.test(decodeURIComponent(path)));
       // Fastify refuses malformed escapes; our routes refuse them if they call a model.
       fc.pre(answer.statusCode !== 400);
       expect(route.path?.replace("*:countTokens", "*")).toBe(chosen);
