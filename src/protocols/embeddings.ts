@@ -105,8 +105,11 @@ function upstreamRequest({ body, upstreamModel }: EmbeddingRouteInput): Upstream
   return { body: sent, notes };
 }
 
+/** No input is empty, so an answer without vectors is none. */
 const failure = (answer: JsonObject): WireError | undefined =>
-  Array.isArray(answer["data"]) ? undefined : chatCodec.decodeError(502, answer);
+  answer["error"] || objects(answer["data"]).length === 0
+    ? chatCodec.decodeError(502, answer)
+    : undefined;
 
 function usageOf(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
