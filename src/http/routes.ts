@@ -231,8 +231,9 @@ function fits({ route, prefix, suffix }: Pattern, path: string, model?: string):
 
 /** True if a request with this method and path is answered at `url`, a pattern of the table or of another route. */
 export function isServedAt(url: string, method: string, path: string): boolean {
+  if (!fitsRoute(url, path)) return false;
   const row: Route | undefined = routes[`${method} ${url}` as RouteName];
-  return fitsRoute(url, path) && (row === undefined || matchRoute(method, path).route === row);
+  return row === undefined || matchRoute(method, path).route === row;
 }
 
 function unmatchedRouteAt(method: string, path: string): Route {
