@@ -73,7 +73,9 @@ providers:
 
 \`proxy\` and \`tls\` set the connection to a provider: [proxies](network.md#proxies) and [certificates](network.md#certificates).
 
-The provider of an embedding model must offer \`POST /embeddings\` in the OpenAI format.
+The provider of an embedding model must offer \`POST /embeddings\` in the OpenAI format. OpenAI's SDKs send
+\`encoding_format: base64\` by themselves, which some vendors refuse, such as Jina. There set \`request: { remove: [encoding_format] }\`:
+the gateway makes base64 of the vendor's numbers.
 `;
 
 const code = (value: unknown) => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;

@@ -33,7 +33,13 @@ describe("an embeddings call", () => {
         "providers:",
         provider("first", first),
         provider("second", second),
+        provider("plain", first).replace(/\}$/, ", request: { remove: [encoding_format] } }"),
         "models:",
+        "  - id: acme/plain",
+        "    kind: embedding",
+        "    context_length: 8192",
+        "    offers:",
+        offer("plain", "1"),
         "  - id: acme/vector",
         "    kind: embedding",
         "    context_length: 8192",
@@ -160,6 +166,15 @@ describe("an embeddings call", () => {
       usage: { prompt_tokens: 17, total_tokens: 17 },
     });
     expect(first.requests[0]!.body).toMatchObject({ encoding_format: "base64" });
+  });
+
+  it("makes base64 for a vendor that gets no format, because it refuses the field", async () => {
+    const response = await embed({ encoding_format: "base64" }, "acme/plain");
+    const bytes = Buffer.from(new Float32Array(answer.data[0]!.embedding).buffer);
+    expect(await response.json()).toMatchObject({
+      data: [{ embedding: bytes.toString("base64") }],
+    });
+    expect(first.requests[0]!.body).not.toHaveProperty("encoding_format");
   });
 
   it.each([
