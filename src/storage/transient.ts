@@ -46,6 +46,11 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === "55P
 /** True if the server is read-only: another server may have taken its place and its name. */
 const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
 
+/** True if a migration changed the columns of a statement that was prepared before. The message is in the server's language. */
+const isStalePlan = (error: unknown): boolean =>
+  codeOf(error) === "0A000" &&
+  (error as { readonly routine?: unknown }).routine === "RevalidateCachedQuery";
+
 const hasCode = (error: unknown, codes: RegExp): boolean => codes.test(String(codeOf(error)));
 
 /** True if the statement found no such table or function. */
@@ -57,7 +62,7 @@ const isKeptFromTables = (error: unknown): boolean =>
 
 /** True if the error belongs to this session, so that the next statement needs another one. */
 export const isOfSession = (error: unknown): boolean =>
-  isReadOnly(error) || isKeptFromTables(error) || hasCode(error, pooledCodes);
+  isReadOnly(error) || isKeptFromTables(error) || hasCode(error, pooledCodes) || isStalePlan(error);
 
 /** True if the server is away. False also for a server that answers, and keeps this session from something. */
 export const isAway = (error: unknown): boolean => isTransient(error) && !isKeptFromTables(error);
@@ -68,7 +73,7 @@ export const isAway = (error: unknown): boolean => isTransient(error) && !isKept
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (isShortage(error)) return true;
+  if (isShortage(error) || isStalePlan(error)) return true;
   const code = codeOf(error);
   if (typeof code === "string" && transientCodes.some((codes) => codes.test(code))) return true;
   if (error instanceof AggregateError) return error.errors.some(isTransient);

@@ -7,7 +7,7 @@ import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { newToken, currentOwner } from "./owner.ts";
 import { expiredLease, newLocalLease } from "./local-lease.ts";
-import { toJob, type Job, type TaskRow } from "./rows.ts";
+import { taskColumns, toJob, type Job, type TaskRow } from "./rows.ts";
 import type { TaskStatus } from "./states.ts";
 
 /** `ask`: a vendor is asked to begin a job; `poll`: a vendor is asked for the state of its job. */
@@ -120,7 +120,7 @@ export async function claimDue(
        for update skip locked
      ) free
      where t.workspace_id = free.workspace_id and t.id = free.id
-     returning t.*`,
+     returning ${taskColumns}`,
     [
       ...freeAt(services, takesAbandoned),
       lane,

@@ -116,6 +116,51 @@ export async function insertRow(
   );
 }
 
+/** All columns that are read. */
+const readColumns: Readonly<Record<keyof TaskRow, true>> = {
+  workspace_id: true,
+  id: true,
+  key_id: true,
+  member_id: true,
+  kind: true,
+  family: true,
+  model: true,
+  form: true,
+  status: true,
+  request: true,
+  notes: true,
+  plan: true,
+  reserved_nano: true,
+  cost_nano: true,
+  usage: true,
+  artifacts: true,
+  error: true,
+  provider: true,
+  attempts: true,
+  webhook_url: true,
+  created_at: true,
+  updated_at: true,
+  finished_at: true,
+  expires_at: true,
+  tags: true,
+  end_user: true,
+  attempt: true,
+  credential: true,
+  upstream_id: true,
+  asking: true,
+  misses: true,
+  missing_since: true,
+  lease_token: true,
+};
+
+/**
+ * The columns of a row of `t`, for prepared statements. A prepared `t.*` fails on every connection that prepared it before the migration
+ * of a later release adds a column (LL#14400).
+ */
+export const taskColumns = Object.keys(readColumns)
+  .map((name) => `t.${name}`)
+  .join(", ");
+
 /** The columns of a new task, with their types. */
 const newColumns = {
   workspace_id: "text",
@@ -147,9 +192,9 @@ export type NewRow = Readonly<Record<Exclude<NewColumn, "request">, unknown>> & 
 };
 
 const newNames = Object.keys(newColumns) as NewColumn[];
-const insertSql = `insert into tasks (${newNames.join(", ")})
+const insertSql = `insert into tasks as t (${newNames.join(", ")})
   select * from unnest(${newNames.map((name, index) => `$${index + 1}::${newColumns[name]}[]`).join(", ")})
-  returning *`;
+  returning ${taskColumns}`;
 
 /** Inserts new tasks; returns their rows, in any order. */
 export function insertRows(tx: Queryable, rows: readonly NewRow[]): Promise<TaskRow[]> {

@@ -1,5 +1,5 @@
 /** Failures that storage survives by itself: a server that restarts, a statement that fails. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { isTransient, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { preparedDataDir, sharedPostgres, silentLog, startPostgres } from "../support/postgres.ts";
 
@@ -66,4 +66,21 @@ it("T67: an error of a connection that the server's own timeout ended counts as 
   expect([idle, long]).toMatchObject([{ code: "57P05" }, { code: "25P04" }]);
   expect([idle, long].map(isTransient)).toEqual([true, true]);
   await database.close();
+});
+
+it("a statement that was prepared before its table got a column works at the next try", async () => {
+  const url = await (await sharedPostgres()).createDatabase();
+  const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
+  onTestFinished(() => database.close());
+  await database.query("create table grown (one integer); insert into grown values (1)");
+  const read = () =>
+    database.transaction((tx) =>
+      tx.query("select * from grown where $1", [true], { name: "grown" }),
+    );
+  expect(await read()).toEqual([{ one: 1 }]);
+  await database.query("alter table grown add two integer");
+  const failure = await read().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "0A000" });
+  expect(isTransient(failure)).toBe(true);
+  expect(await read()).toEqual([{ one: 1, two: null }]);
 });
