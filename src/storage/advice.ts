@@ -69,6 +69,8 @@ const said: readonly (readonly [words: string, fix: string])[] = [
   [inTransactionMode, sessions],
   ["server_login_retry", behindPooler],
   ["server conn crashed", behindPooler],
+  ["max clients reached", pooled],
+  ["from the pool", `${behindPooler}; ${pooled}`],
   ["Connection terminated", reach],
   ["not queryable", reach],
   ["timeout exceeded when trying to connect", `${filtered}; ${pooled}`],

@@ -46,6 +46,10 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === "55P
 /** True if the server is read-only: another server may have taken its place and its name. */
 const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
 
+/** True if the server or a pooler ended the connection. Poolers give codes of their own: Supavisor XX000, PgCat 58000. */
+const isEnd = (error: unknown): boolean =>
+  /^(?:FATAL|PANIC)$/.test(String((error as { readonly severity?: unknown }).severity));
+
 /** True if a migration changed the columns of a statement that was prepared before. The message is in the server's language. */
 const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" &&
@@ -73,7 +77,7 @@ export const isAway = (error: unknown): boolean => isTransient(error) && !isKept
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (isShortage(error) || isStalePlan(error)) return true;
+  if (isShortage(error) || isEnd(error) || isStalePlan(error)) return true;
   const code = codeOf(error);
   if (typeof code === "string" && transientCodes.some((codes) => codes.test(code))) return true;
   if (error instanceof AggregateError) return error.errors.some(isTransient);

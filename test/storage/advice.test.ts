@@ -29,6 +29,8 @@ it.each([
     "the server behind the pooler",
   ],
   [coded("08P01", "server conn crashed?"), "the server behind the pooler"],
+  [coded("XX000", "(EMAXCONNSESSION) max clients reached in session mode"), "default_pool_size"],
+  [coded("58000", "could not get connection from the pool"), "the server behind the pooler"],
   [coded("28P01"), "check user and password"],
   [coded("42501"), "GRANT"],
   [coded("42P01"), "search_path"],

@@ -1,4 +1,7 @@
 /** Failures that storage survives by itself: a server that restarts, a statement that fails. */
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { Client } from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { isTransient, migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { preparedDataDir, sharedPostgres, silentLog, startPostgres } from "../support/postgres.ts";
@@ -66,6 +69,26 @@ it("T67: an error of a connection that the server's own timeout ended counts as 
   expect([idle, long]).toMatchObject([{ code: "57P05" }, { code: "25P04" }]);
   expect([idle, long].map(isTransient)).toEqual([true, true]);
   await database.close();
+});
+
+it("T85: a pooler that ends a connection counts as away, whatever code it gives: Supavisor XX000, PgCat 58000", async () => {
+  for (const code of ["XX000", "58000"]) {
+    const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0Mmax clients reached\0\0`);
+    const head = Buffer.from([0x45, 0, 0, 0, fields.length + 4]);
+    const pooler = createServer((socket) => {
+      socket
+        .on("error", () => undefined)
+        .once("data", () => socket.end(Buffer.concat([head, fields])));
+    }).listen(0, "127.0.0.1");
+    await once(pooler, "listening");
+    const { port } = pooler.address() as AddressInfo;
+    const client = new Client({ host: "127.0.0.1", port, user: "u", database: "d" });
+    client.on("error", () => undefined);
+    const failure = await client.connect().catch((error: unknown) => error);
+    pooler.close();
+    expect(failure).toMatchObject({ code, message: "max clients reached" });
+    expect(isTransient(failure)).toBe(true);
+  }
 });
 
 it("a statement that was prepared before its table got a column works at the next try", async () => {
