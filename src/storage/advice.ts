@@ -71,6 +71,7 @@ const said: readonly (readonly [words: string, fix: string])[] = [
   ["server conn crashed", behindPooler],
   ["max clients reached", pooled],
   ["from the pool", `${behindPooler}; ${pooled}`],
+  ["compute node", "see whether the server behind the proxy runs"],
   ["Connection terminated", reach],
   ["not queryable", reach],
   ["timeout exceeded when trying to connect", `${filtered}; ${pooled}`],

@@ -46,14 +46,22 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === "55P
 /** True if the server is read-only: another server may have taken its place and its name. */
 const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";
 
+/** Fields of an error that the server, or a pooler before it, wrote. */
+type Written = Error & { readonly severity?: unknown; readonly routine?: unknown };
+
 /** True if the server or a pooler ended the connection. Poolers give codes of their own: Supavisor XX000, PgCat 58000. */
-const isEnd = (error: unknown): boolean =>
-  /^(?:FATAL|PANIC)$/.test(String((error as { readonly severity?: unknown }).severity));
+const isEnd = (error: Written): boolean => /^(?:FATAL|PANIC)$/.test(String(error.severity));
+
+/**
+ * True if a pooler or proxy before the server wrote the error: PostgreSQL names the routine in each of its own. Neon's proxy writes "ERROR
+ * XX000" while its server is starting.
+ */
+const isOfPooler = ({ severity, routine }: Written): boolean =>
+  severity !== undefined && routine === undefined;
 
 /** True if a migration changed the columns of a statement that was prepared before. The message is in the server's language. */
 const isStalePlan = (error: unknown): boolean =>
-  codeOf(error) === "0A000" &&
-  (error as { readonly routine?: unknown }).routine === "RevalidateCachedQuery";
+  codeOf(error) === "0A000" && (error as Written).routine === "RevalidateCachedQuery";
 
 const hasCode = (error: unknown, codes: RegExp): boolean => codes.test(String(codeOf(error)));
 
@@ -77,7 +85,7 @@ export const isAway = (error: unknown): boolean => isTransient(error) && !isKept
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (isShortage(error) || isEnd(error) || isStalePlan(error)) return true;
+  if (isShortage(error) || isEnd(error) || isOfPooler(error) || isStalePlan(error)) return true;
   const code = codeOf(error);
   if (typeof code === "string" && transientCodes.some((codes) => codes.test(code))) return true;
   if (error instanceof AggregateError) return error.errors.some(isTransient);

@@ -31,6 +31,7 @@ it.each([
   [coded("08P01", "server conn crashed?"), "the server behind the pooler"],
   [coded("XX000", "(EMAXCONNSESSION) max clients reached in session mode"), "default_pool_size"],
   [coded("58000", "could not get connection from the pool"), "the server behind the pooler"],
+  [coded("XX000", "Couldn't connect to compute node"), "the server behind the proxy runs"],
   [coded("28P01"), "check user and password"],
   [coded("42501"), "GRANT"],
   [coded("42P01"), "search_path"],

@@ -71,24 +71,25 @@ it("T67: an error of a connection that the server's own timeout ended counts as 
   await database.close();
 });
 
-it("T85: a pooler that ends a connection counts as away, whatever code it gives: Supavisor XX000, PgCat 58000", async () => {
-  for (const code of ["XX000", "58000"]) {
-    const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0Mmax clients reached\0\0`);
-    const head = Buffer.from([0x45, 0, 0, 0, fields.length + 4]);
-    const pooler = createServer((socket) => {
-      socket
-        .on("error", () => undefined)
-        .once("data", () => socket.end(Buffer.concat([head, fields])));
-    }).listen(0, "127.0.0.1");
-    await once(pooler, "listening");
-    const { port } = pooler.address() as AddressInfo;
-    const client = new Client({ host: "127.0.0.1", port, user: "u", database: "d" });
-    client.on("error", () => undefined);
-    const failure = await client.connect().catch((error: unknown) => error);
-    pooler.close();
-    expect(failure).toMatchObject({ code, message: "max clients reached" });
-    expect(isTransient(failure)).toBe(true);
-  }
+it.each([
+  ["Supavisor", "FATAL", "XX000", "max clients reached"],
+  ["PgCat", "FATAL", "58000", "could not get connection from the pool"],
+  ["Neon", "ERROR", "XX000", "Couldn't connect to compute node"],
+])("T85: an error of the pooler %s counts as an outage", async (_name, severity, code, message) => {
+  const fields = Buffer.from(`S${severity}\0V${severity}\0C${code}\0M${message}\0\0`);
+  const head = Buffer.from([0x45, 0, 0, 0, fields.length + 4]);
+  const pooler = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => socket.end(Buffer.concat([head, fields])));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => void pooler.close());
+  await once(pooler, "listening");
+  const { port } = pooler.address() as AddressInfo;
+  const client = new Client({ host: "127.0.0.1", port, user: "u", database: "d" });
+  client.on("error", () => undefined);
+  const failure = await client.connect().catch((error: unknown) => error);
+  expect(failure).toMatchObject({ severity, code, message });
+  expect(isTransient(failure)).toBe(true);
 });
 
 it("a statement that was prepared before its table got a column works at the next try", async () => {
