@@ -4,6 +4,7 @@ import { useState } from "react";
 import { fetchWithReauth } from "../api/reauth.ts";
 import { errorOf, asApiError } from "../api/errors.ts";
 import { fileNameOf } from "../base/file-name.ts";
+import { saveFile } from "../base/save-file.ts";
 import { useWorkspaceNames } from "./workspaces.ts";
 
 /** The longest possible last line. */
@@ -40,13 +41,10 @@ async function download(
   const answer = await fetchWithReauth(new Request(address, { headers: { accept: "text/csv" } }));
   if (!answer.ok) throw await errorOf(answer);
   const file = await answer.blob();
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
   const { from, to, workspace_id: id = workspaceId } = asked;
   const workspace = id && (names.get(id) ?? id);
-  link.download = `${fileNameOf({ what: name, workspace, from, to })}.csv`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const fileName = `${fileNameOf({ what: name, workspace, from, to })}.csv`;
+  saveFile(file, fileName, document.createElement("a"));
   const cut = await cutOf(file);
   return cut && `The file is ${cut}.`;
 }
