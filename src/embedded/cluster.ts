@@ -58,7 +58,9 @@ function takeOwnership(cluster: string, identity: Identity | undefined): void {
   const { uid } = statSync(cluster);
   if (identity === undefined) {
     const own = process.getuid?.();
-    if (own === undefined || uid === own) return;
+    if (own === undefined) return;
+    // Kubernetes gives the volumes of an fsGroup to the group at each start, and PostgreSQL refuses that.
+    if (uid === own) return chmodSync(cluster, 0o700);
     refuse(
       join(cluster, ".."),
       `its database belongs to user ${uid}, and this is user ${own}; PostgreSQL runs only as the owner of its data`,

@@ -1,8 +1,10 @@
 /** The lock of a data directory: one process at a time, no stale lock stays, and commands may join the holder. */
 import { once } from "node:events";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { prepareCluster } from "../../src/embedded/cluster.ts";
+import { openDirectory } from "../../src/embedded/directory.ts";
 import { DataDirectoryInUseError } from "../../src/embedded/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { preparedDataDir, silentLog, temporaryDirectory } from "../support/postgres.ts";
@@ -79,4 +81,16 @@ it("a directory that is a link to a disk that is not mounted is refused, and the
     await expect(openDatabase({ dataDir, log: silentLog })).rejects.toThrow(
       `${link} is a link to a place that does not exist, ${place}. Mount the disk of that place, or make it, and start again.`,
     );
+});
+
+it("a database that Kubernetes gave to the group of its volume (fsGroup) is taken back, since PostgreSQL refuses it", async () => {
+  const directory = temporaryDirectory();
+  const cluster = join(directory, "18");
+  mkdirSync(cluster);
+  chmodSync(cluster, 0o2770);
+  const home = openDirectory(directory);
+  onTestFinished(() => home.close());
+  const binaries = { major: 18, directory };
+  await prepareCluster({ binaries, identity: undefined, home }, directory);
+  expect(statSync(cluster).mode & 0o7777).toBe(0o700);
 });
