@@ -17,6 +17,16 @@ import { DataDirectoryUnusableError, makeDirectory } from "../base/data-director
 import { syncDirectoryNow } from "../base/sync-directory.ts";
 import type { Identity } from "./identity.ts";
 
+/** Closes the data directory to other users, if it belongs to this one. */
+export function closeToOthers(dataDir: string): void {
+  try {
+    chmodSync(dataDir, 0o700);
+  } catch (error) {
+    // The root of a mounted volume may belong to root, and be writable for this user's group: Kubernetes' fsGroup.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
+}
+
 /** @throws DataDirectoryUnusableError, always */
 export function refuse(directory: string, why: string): never {
   throw new DataDirectoryUnusableError(dirname(directory), new Error(why));

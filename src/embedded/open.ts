@@ -2,13 +2,14 @@
  * The embedded database: the gateway's own PostgreSQL in the data directory, or that of the gateway that already runs there.
  * docs/architecture.md.
  */
-import { chmodSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DataDirectoryUnusableError, diskFix, makeDirectory } from "../base/data-directory.ts";
 import type { Log } from "../base/log.ts";
 import { openAddress, type Address } from "./address.ts";
 import { DataDirectoryInUseError, readHolder, tryLock, type DataLock } from "./data-lock.ts";
+import { closeToOthers } from "./database-directory.ts";
 import { databaseOf, startEngine } from "./engine.ts";
 import type { CarryOver } from "./upgrade.ts";
 
@@ -39,7 +40,7 @@ export const hasEmbeddedDatabase = (dataDir: string): boolean => existsSync(data
 function lockDirectory(dataDir: string): DataLock | undefined {
   try {
     makeDirectory(dataDir, 0o700);
-    chmodSync(dataDir, 0o700);
+    closeToOthers(dataDir);
     return tryLock(dataDir);
   } catch (error) {
     throw new DataDirectoryUnusableError(dataDir, error);

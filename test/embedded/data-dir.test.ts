@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { prepareCluster } from "../../src/embedded/cluster.ts";
+import { closeToOthers } from "../../src/embedded/database-directory.ts";
 import { openDirectory } from "../../src/embedded/directory.ts";
 import { DataDirectoryInUseError } from "../../src/embedded/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
@@ -93,4 +94,15 @@ it("a database that Kubernetes gave to the group of its volume (fsGroup) is take
   const binaries = { major: 18, directory };
   await prepareCluster({ binaries, identity: undefined, home }, directory);
   expect(statSync(cluster).mode & 0o7777).toBe(0o700);
+});
+
+it("a data directory that this user may not close to others, as the root of a volume with an fsGroup, can be used", () => {
+  const dataDir = temporaryDirectory();
+  chmodSync(dataDir, 0o775);
+  closeToOthers(dataDir);
+  expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  // Nobody may change this one, not even root.
+  expect(() => chmodSync("/proc/self/fd", 0o500)).toThrow("EPERM");
+  closeToOthers("/proc/self/fd");
+  expect(() => closeToOthers(join(dataDir, "missing"))).toThrow("ENOENT");
 });
