@@ -54,13 +54,19 @@ function chownAll({ uid, gid }: Identity, path: string): void {
   chownSync(path, uid, gid);
 }
 
+/** What PostgreSQL refuses: its group may write, or others may do anything. */
+const refusedMode = 0o027;
+
 function takeOwnership(cluster: string, identity: Identity | undefined): void {
-  const { uid } = statSync(cluster);
+  const { uid, mode } = statSync(cluster);
   if (identity === undefined) {
     const own = process.getuid?.();
     if (own === undefined) return;
-    // Kubernetes gives the volumes of an fsGroup to the group at each start, and PostgreSQL refuses that.
-    if (uid === own) return chmodSync(cluster, 0o700);
+    if (uid === own) {
+      // Kubernetes gives the volumes of an fsGroup to the group at each start.
+      if ((mode & refusedMode) !== 0) chmodSync(cluster, 0o700);
+      return;
+    }
     refuse(
       join(cluster, ".."),
       `its database belongs to user ${uid}, and this is user ${own}; PostgreSQL runs only as the owner of its data`,
