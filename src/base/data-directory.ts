@@ -1,5 +1,5 @@
 /** Creates missing directories, and reports those that cannot be created. docs/data.md "The data directory". */
-import { existsSync, lstatSync, mkdirSync, readlinkSync, statSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
@@ -39,6 +39,22 @@ export class DataDirectoryUnusableError extends Error {
     this.name = "DataDirectoryUnusableError";
   }
 }
+
+/** True if this user may not look into the directory, so that it seems empty or missing. */
+export function isClosed(directory: string): boolean {
+  try {
+    readdirSync(directory);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EACCES";
+  }
+}
+
+/** The problem and fix of a command whose user may not look into the data directory. */
+export const closedDirectory = (dataDir: string) => ({
+  problem: `this user may not read the data directory ${dataDir}`,
+  fix: "run the command as the gateway's user, such as by sudo -u",
+});
 
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -2,6 +2,7 @@
  * Opens the database for commands: `DATABASE_URL`, else the data directory. Commands join the gateway that runs there, or open the
  * directory themselves if none runs. docs/cli.md.
  */
+import { closedDirectory, isClosed } from "../base/data-directory.ts";
 import { createLog } from "../base/log.ts";
 import { hasEmbeddedDatabase } from "../embedded/index.ts";
 import { migrate, type Database } from "../storage/index.ts";
@@ -21,11 +22,18 @@ export interface Opened {
 export const isUnused = ({ databaseUrl, dataDir }: Environment): boolean =>
   databaseUrl === undefined && !hasEmbeddedDatabase(dataDir);
 
-/** @throws UsageError if no gateway has ever run here: the command would create an empty database and show it as the real one */
+/**
+ * @throws UsageError if no gateway has ever run here: the command would create an empty database and show it as the real one. Also if
+ * this user may not see whether one has.
+ */
 export function refuseUnused(environment: Environment): void {
   requireDatabaseUrl(environment);
   if (!isUnused(environment)) return;
   const { dataDir } = environment;
+  if (isClosed(dataDir)) {
+    const { problem, fix } = closedDirectory(dataDir);
+    throw new UsageError(`${problem}: ${fix}`);
+  }
   throw new UsageError(
     `no gateway has run on the data directory ${dataDir}: start it once (npx tollgate), or name where its data is by TOLLGATE_DATA_DIR or DATABASE_URL`,
   );

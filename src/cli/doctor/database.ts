@@ -1,5 +1,6 @@
 /** Checks the database: connection, schema version, clock, and whether the master key belongs to it. */
 import { counted } from "../../base/counted.ts";
+import { closedDirectory, isClosed } from "../../base/data-directory.ts";
 import { createLog } from "../../base/log.ts";
 import {
   baselineName,
@@ -36,6 +37,10 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
   const pid = gatewayOnServerPid(environment);
   if (pid !== undefined) {
     const { problem, fix } = missingDatabaseUrl(pid, environment.dataDir);
+    return [failed("database", problem, fix)];
+  }
+  if (isUnused(environment) && isClosed(environment.dataDir)) {
+    const { problem, fix } = closedDirectory(environment.dataDir);
     return [failed("database", problem, fix)];
   }
   if (isUnused(environment))

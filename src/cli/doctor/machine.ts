@@ -35,7 +35,7 @@ function checkVolume(directory: string): Finding {
     const isReadOnly = error instanceof Error && "code" in error && error.code === "EROFS";
     const fix = isReadOnly
       ? "mount it so that it can be written; a fault of the disk makes it read-only too (`dmesg`)"
-      : "let this user write to it, or name another by TOLLGATE_DATA_DIR";
+      : "run this as the gateway's user; or let this user write to it, or name another by TOLLGATE_DATA_DIR";
     return failed(check, `${place} cannot be written`, fix);
   }
   const { bavail, bsize, files, ffree } = statfsSync(place);
