@@ -67,6 +67,16 @@ it("the chart makes the expected objects, with default values and with everythin
   expect(() => render("deployment.yaml", values)).toThrow("existingSecret names a Secret");
 });
 
+it("a pod listens on IPv4, or on both families where the cluster's pods have IPv6 addresses", () => {
+  const hostsOf = (all: Values): unknown => {
+    const [made] = objectsOf<Deployment>("deployment.yaml", all);
+    const env = made!.spec.template.spec.containers[0]["env"] as { name: string; value: string }[];
+    return env.filter((one) => one.name.endsWith("HOST")).map((one) => `${one.name}=${one.value}`);
+  };
+  expect(hostsOf(given)).toEqual(["HOST=0.0.0.0", "TOLLGATE_METRICS_HOST=0.0.0.0"]);
+  expect(hostsOf({ ...given, host: "::" })).toEqual(["HOST=::", "TOLLGATE_METRICS_HOST=::"]);
+});
+
 it("probes and the Service use TLS if the gateway does, and only check the port if clients need a certificate", () => {
   const asks = (path: string, scheme: string): unknown =>
     expect.objectContaining({ httpGet: { path, port: "http", scheme } });
