@@ -127,8 +127,12 @@ function databases(
   return { databaseUrl, databaseReadUrl, readLagMs };
 }
 
+/** True for the value that Kubernetes gives each pod for a Service: `TOLLGATE_METRICS_PORT` for one that is named tollgate-metrics. */
+export const isServiceLink = (text: string): boolean => /^(?:tcp|udp|sctp):\/\//.test(text);
+
 function metrics(value: (name: string) => string | undefined): Environment["metrics"] {
-  const port = value("TOLLGATE_METRICS_PORT");
+  const given = value("TOLLGATE_METRICS_PORT");
+  const port = given !== undefined && isServiceLink(given) ? undefined : given;
   const host = value("TOLLGATE_METRICS_HOST");
   if (port === undefined && host !== undefined)
     throw new UsageError("TOLLGATE_METRICS_HOST needs TOLLGATE_METRICS_PORT");

@@ -1,6 +1,7 @@
 /** Finds variables with nearly our names, because a misspelt one would be ignored silently. docs/operate.md "Environment". */
 import { nearest } from "../base/suggest.ts";
 import { isSecretVariable } from "../base/secret-variables.ts";
+import { isServiceLink } from "./environment.ts";
 
 const known = [
   "TOLLGATE_ADMIN_TOKEN",
@@ -43,8 +44,7 @@ const bare = (name: string): string => name.slice("TOLLGATE_".length);
 export const misspeltVariables = (variables: Readonly<Record<string, unknown>>): string[] =>
   Object.entries(variables).flatMap(([name, value]) => {
     if (!name.startsWith("TOLLGATE_") || all.includes(name) || others.test(name)) return [];
-    // Kubernetes sets such values.
-    if (String(value).startsWith("tcp://")) return [];
+    if (isServiceLink(String(value))) return [];
     const near = nearest(bare(name), all.map(bare));
     const meant =
       shorter.find((one) => one === bare(name)) ??

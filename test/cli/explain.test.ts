@@ -73,6 +73,12 @@ it.each([
   },
 );
 
+it("the variable that Kubernetes sets for a Service named tollgate-metrics is not taken for the metrics' port", () => {
+  const portOf = (TOLLGATE_METRICS_PORT: string) => readEnvironment({ TOLLGATE_METRICS_PORT });
+  expect(portOf("tcp://10.152.183.152:9090").metrics.own).toBeUndefined();
+  expect(() => portOf("http://10.0.0.1")).toThrow("TOLLGATE_METRICS_PORT");
+});
+
 it("a TOLLGATE_METRICS_PORT that is the gateway's own port is refused by name", () => {
   const check = (variables: Record<string, string>) => (): void =>
     refuseOneAddress(readEnvironment({ TOLLGATE_METRICS_PORT: "9000", ...variables }));

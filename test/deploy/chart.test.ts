@@ -67,6 +67,11 @@ it("the chart makes the expected objects, with default values and with everythin
   expect(() => render("deployment.yaml", values)).toThrow("existingSecret names a Secret");
 });
 
+it("Kubernetes adds no variables of Services, which may have the names of the gateway's own", () => {
+  const [made] = objectsOf<Deployment>("deployment.yaml", given);
+  expect(made!.spec.template.spec).toMatchObject({ enableServiceLinks: false });
+});
+
 it("a pod listens on IPv4, or on both families where the cluster's pods have IPv6 addresses", () => {
   const hostsOf = (all: Values): unknown => {
     const [made] = objectsOf<Deployment>("deployment.yaml", all);
