@@ -54,7 +54,7 @@ function chownAll({ uid, gid }: Identity, path: string): void {
   chownSync(path, uid, gid);
 }
 
-/** What PostgreSQL refuses: its group may write, or others may do anything. */
+/** The bits of a mode that PostgreSQL refuses: the group may write, or others may do anything. */
 const refusedMode = 0o027;
 
 function takeOwnership(cluster: string, identity: Identity | undefined): void {

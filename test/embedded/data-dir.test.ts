@@ -101,7 +101,7 @@ it("a data directory that this user may not close to others, as the root of a vo
   chmodSync(dataDir, 0o775);
   closeToOthers(dataDir);
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
-  // Nobody may change this one, not even root.
+  // No user may change this one, not even root.
   expect(() => chmodSync("/proc/self/fd", 0o500)).toThrow("EPERM");
   closeToOthers("/proc/self/fd");
   expect(() => closeToOthers(join(dataDir, "missing"))).toThrow("ENOENT");
