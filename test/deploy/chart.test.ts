@@ -67,6 +67,20 @@ it("the chart makes the expected objects, with default values and with everythin
   expect(() => render("deployment.yaml", values)).toThrow("existingSecret names a Secret");
 });
 
+it("ingress-nginx gets the limits of deploy/nginx: by default it refuses bodies above 1 MB and cuts long answers", () => {
+  const all = { ...given, ingress: { ...values["ingress"], enabled: true, host: "gateway.test" } };
+  const [made] = objectsOf<{ metadata: { annotations: object } }>("ingress.yaml", all);
+  const own = "nginx.ingress.kubernetes.io/proxy-";
+  expect(made!.metadata.annotations).toEqual({
+    [`${own}body-size`]: "450m",
+    [`${own}read-timeout`]: "3600",
+    [`${own}send-timeout`]: "600",
+  });
+  const nginx = read("../../nginx/tollgate-proxy.conf");
+  expect(nginx).toContain("client_max_body_size 450m;");
+  expect(nginx).toContain("proxy_read_timeout 3600s;");
+});
+
 it("Kubernetes adds no variables of Services, which may have the names of the gateway's own", () => {
   const [made] = objectsOf<Deployment>("deployment.yaml", given);
   expect(made!.spec.template.spec).toMatchObject({ enableServiceLinks: false });
