@@ -52,12 +52,15 @@ type Written = Error & { readonly severity?: unknown; readonly routine?: unknown
 /** True if the server or a pooler ended the connection. Poolers give codes of their own: Supavisor XX000, PgCat 58000. */
 const isEnd = (error: Written): boolean => /^(?:FATAL|PANIC)$/.test(String(error.severity));
 
+/** Codes of internal errors, which poolers give for everything. */
+const internalCodes = /^(?:XX|58)/;
+
 /**
  * True if a pooler or proxy before the server wrote the error: PostgreSQL names the routine in each of its own. Neon's proxy writes "ERROR
  * XX000" while its server is starting.
  */
-const isOfPooler = ({ severity, routine }: Written): boolean =>
-  severity !== undefined && routine === undefined;
+const isOfPooler = (error: Written): boolean =>
+  error.severity !== undefined && error.routine === undefined && hasCode(error, internalCodes);
 
 /** True if a migration changed the columns of a statement that was prepared before. The message is in the server's language. */
 const isStalePlan = (error: unknown): boolean =>

@@ -92,6 +92,11 @@ it.each([
   expect(isTransient(failure)).toBe(true);
 });
 
+it("an error of a statement is none of a pooler, even if its routine was cut off", () => {
+  const duplicate = { severity: "ERROR", code: "23505" };
+  expect(isTransient(Object.assign(new Error("duplicate key"), duplicate))).toBe(false);
+});
+
 it("a statement that was prepared before its table got a column works at the next try", async () => {
   const url = await (await sharedPostgres()).createDatabase();
   const database = await openDatabase({ url, log: silentLog, connectionsMax: 1 });
