@@ -13,11 +13,15 @@ export interface Metered {
   readonly source: UsageSource;
 }
 
-/** An output text; or its beginning, its full length, and the number of pictures beside it. */
-type Output = string | (Pick<StreamSeen, "text" | "characters"> & { readonly pictures?: number });
+/** An output text; or its beginning, its full length, and the pictures and the sound beside it. */
+type Output =
+  | string
+  | (Pick<StreamSeen, "text" | "characters" | "soundCharacters"> & { readonly pictures?: number });
 
 /** Tokens of one picture, as Google counts it. Other vendors count more or less; without a count it would be free (T56). */
 const tokensPerPicture = 1_290;
+/** OpenAI counts a token for each 50 ms of its sound, which is streamed as 24,000 samples of 16 bits a second in base64. */
+const soundCharactersPerToken = 3_200;
 
 /**
  * Runs of letters, signs, spaces, or line ends and slashes that the tokenizer does not split. Its time grows with the square of their
@@ -99,11 +103,18 @@ async function estimate(inputTokens: number, output: Output): Promise<Metered> {
 
 /** Returns the usage with at least the tokens of the output that arrived. */
 async function withOutput(usage: Usage, output: Output): Promise<Usage> {
-  const pictures = typeof output === "string" ? 0 : (output.pictures ?? 0);
+  const { pictures = 0, soundCharacters = 0 } = typeof output === "string" ? {} : output;
   const ofPictures = pictures * tokensPerPicture;
-  const outputTokens = Math.max(usage.outputTokens, (await tokensIn(output)) + ofPictures);
+  const ofSound = Math.ceil(soundCharacters / soundCharactersPerToken);
+  const counted = (await tokensIn(output)) + ofPictures + ofSound;
   const imageOutputTokens = Math.max(usage.imageOutputTokens ?? 0, ofPictures);
-  return { ...usage, outputTokens, ...(imageOutputTokens > 0 && { imageOutputTokens }) };
+  const audioOutputTokens = Math.max(usage.audioOutputTokens ?? 0, ofSound);
+  return {
+    ...usage,
+    outputTokens: Math.max(usage.outputTokens, counted),
+    ...(imageOutputTokens > 0 && { imageOutputTokens }),
+    ...(audioOutputTokens > 0 && { audioOutputTokens }),
+  };
 }
 
 /**
@@ -129,7 +140,7 @@ export async function meterPartial(
 
 /** Matches members with output text in the answers of the four protocols, up to where the JSON was cut. */
 const textMembers =
-  /"(?:content|text|thinking|reasoning_content|reasoning|arguments|refusal)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/g;
+  /"(?:content|text|thinking|reasoning_content|reasoning|arguments|refusal|transcript)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/g;
 
 /** The output text in the beginning of an answer's JSON; empty if there is none yet. */
 export function textOfCut(json: string): string {

@@ -244,6 +244,8 @@ export interface StreamSeen {
   readonly characters: number;
   /** How many pictures the model has made so far. */
   readonly pictures: number;
+  /** Length of the sound that the model has made so far, in base64. Absent: the protocol has none. */
+  readonly soundCharacters?: number;
   /** True if `text` is only a part of the output. */
   readonly isTextCut: boolean;
   /** True once the upstream has completed the answer: by a finish reason or the protocol's terminal event. */

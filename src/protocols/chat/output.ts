@@ -20,6 +20,10 @@ export interface Output {
   readonly citations: readonly Citation[];
   /** Pictures: beside the text (OpenRouter) or among its parts. */
   readonly images: readonly unknown[];
+  /** What is said in the sound of the answer. */
+  readonly transcript: string;
+  /** Length of that sound in base64. */
+  readonly soundCharacters: number;
   readonly calls: readonly CallPiece[];
 }
 
@@ -35,6 +39,7 @@ export interface CallPiece {
 }
 
 const none: readonly never[] = [];
+const silence: WireObject = {};
 
 /** Reads a message or a delta. */
 export function readOutput(wire: WireObject): Output {
@@ -42,6 +47,7 @@ export function readOutput(wire: WireObject): Output {
   // Nearly every delta is text: allocate nothing for absent members.
   const parts = Array.isArray(content) ? objects(content) : none;
   const reasoning = reasoningText(wire);
+  const sound = wire["audio"] === undefined ? silence : objectOf(wire["audio"]);
   return {
     texts: contentTexts(content),
     reasoning: parts.length > 0 ? reasoning + thinkingText(parts) : reasoning,
@@ -52,6 +58,8 @@ export function readOutput(wire: WireObject): Output {
       wire["images"] === undefined && parts.length === 0
         ? none
         : [...list(wire["images"]), ...parts.filter(({ type }) => type === "image_url")],
+    transcript: nonEmpty(sound["transcript"]) ?? "",
+    soundCharacters: nonEmpty(sound["data"])?.length ?? 0,
     calls: calls === undefined && !isObject(legacy) ? none : callPieces(calls, legacy),
   };
 }
@@ -88,9 +96,9 @@ function readCall(wire: WireObject): CallPiece {
   };
 }
 
-/** Returns all texts that count as output: text, reasoning, refusal, tool names and arguments. */
-export function outputTexts({ texts, reasoning, refusal, calls }: Output): string[] {
-  const all = [...texts, reasoning, refusal];
+/** Returns all texts that count as output: text, reasoning, refusal, transcript, tool names and arguments. */
+export function outputTexts({ texts, reasoning, refusal, transcript, calls }: Output): string[] {
+  const all = [...texts, reasoning, refusal, transcript];
   for (const { name, text } of calls) all.push(name ?? "", text);
   return all;
 }

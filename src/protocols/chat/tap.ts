@@ -21,6 +21,7 @@ import { normaliseUsage, writeUsage } from "./usage.ts";
 const noId = "chatcmpl-";
 
 export class ChatTap extends DirectTap {
+  soundCharacters = 0;
   readonly #reader = new ChatReader();
   readonly #model: string;
   readonly #rewrite: Rewrite;
@@ -84,6 +85,7 @@ export class ChatTap extends DirectTap {
   #takeChoice({ index, output, reason }: ChatChoice): void {
     for (const text of outputTexts(output)) this.log.add(text);
     this.pictures += output.images.length;
+    this.soundCharacters += output.soundCharacters;
     this.#begun.set(index, output.calls.length > 0 || this.#begun.get(index) === true);
     if (reason === undefined) return;
     this.#finished.add(index);
