@@ -4,7 +4,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
-import { member, nonEmpty, objects } from "../read.ts";
+import { list, member, nonEmpty, objects } from "../read.ts";
 import { endMarker } from "../stream-frames.ts";
 import { ResponsesReader } from "./read-stream.ts";
 import { completeResponse } from "./response-object.ts";
@@ -117,28 +117,26 @@ const pieceSteps = (name: string, key: string, text: string, at: JsonObject): St
 ];
 
 /**
- * Returns the whole response of a stream: the object of its last event, with all items and parts. Some vendors omit the items there; then
- * those of earlier frames are used. Undefined if the stream broke off.
+ * Returns the whole response of a stream: the object of its last event, with all items and parts. Some vendors omit items there, all or some;
+ * then those of earlier frames are used. Undefined if the stream broke off.
  */
 export function answerFromFrames(frames: readonly SseEvent[]): JsonObject | undefined {
   const reader = new ResponsesReader();
-  const items: { readonly at: number; readonly item: JsonObject }[] = [];
+  /** By place: items may end in another order than they began. */
+  const items = new Map<number, Json>();
   for (const event of frames) {
     const read = reader.read(event);
     if (read.type === "step" && read.name === "response.output_item.done") {
       const { item, output_index: index } = read.frame;
-      const at = tokenCount(index, items.length);
-      if (isObject(item)) items.push({ at, item: structuredClone(item) as JsonObject });
+      const at = tokenCount(index, items.size);
+      if (isObject(item)) items.set(at, structuredClone(item) as JsonObject);
     }
     if (read.type !== "response" || !read.isLast) continue;
     const { response } = read;
     if (reader.error || read.error) return undefined;
-    const isTold = Array.isArray(response["output"]) && response["output"].length > 0;
-    if (isTold) return response;
-    // Items may end in another order than they began.
-    const output: Json[] = items
-      .toSorted((one, other) => one.at - other.at)
-      .map(({ item }) => item);
+    const told = list(response["output"]).length;
+    if (told > 0 && told >= items.size) return response;
+    const output = [...items].toSorted(([one], [other]) => one - other).map(([, item]) => item);
     return output.length > 0 ? { ...response, output } : undefined;
   }
   return undefined;
