@@ -56,7 +56,7 @@ export function numbers(conceptOf: (field: CanonicalFieldName) => string): strin
         one.argumentName ? `\`${one.argumentName.source}\`` : "any",
       ),
       perProtocol("System turns", (one) =>
-        one.systemOnTop ? "gathered at the top, reported" : "unchanged",
+        one.systemOnTop ? "only at the top, reported" : "unchanged",
       ),
       perProtocol("White space at the end of an answer to continue", (one) =>
         one.trimsPrefill ? "left out" : "carried",

@@ -253,8 +253,10 @@ ${content()}
 - MiMo refuses answers and tool results without text, also answers of only calls. They get a blank.
 - For Mistral's models, ids of calls are shortened to nine characters. A short answer is inserted between results and the user's next words;
   that is reported.
-- Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. For them these turns
-  are gathered at the top, which is reported.
+- Chat models of Alibaba (Qwen), MiniMax and Mistral refuse system turns within the conversation, which coding agents send. So do
+  messages, generateContent and Converse. Such turns of messages and responses callers stay in place, as turns of the user between
+  \`<system-reminder>\` and \`</system-reminder>\`: at the top they would void the vendor's prompt cache. Those of chat callers go to
+  the top. Both changes are reported.
 - In Converse, Llama, Mistral's models and Palmyra refuse other words in the turn of a result, and Llama also in the turn of a call. They
   stand in turns of their own, with a short turn of the other side between; that is reported. Media that Mistral's models, Qwen and Kimi refuse in
   results follow them.

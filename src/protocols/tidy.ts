@@ -15,6 +15,7 @@ import type { Limits } from "./limits.ts";
 import { withUniqueCallIds } from "./call-id-allocator.ts";
 import { joinPieces } from "./join-pieces.ts";
 import { splitByRole } from "./split-by-role.ts";
+import { systemOnTop } from "./late-system.ts";
 
 /** The name of the caller's messages, for notes. */
 export const messagesField: Readonly<Record<ProtocolName, string>> = {
@@ -31,19 +32,18 @@ const placeholder: Part = { type: "text", text: placeholderText };
 /**
  * Pairs calls with results, merges neighbours of one role and fills empty messages. Results move directly after their calls, which end
  * their turn where the vendor requires it. Results without a call, calls without a result, and white space that the upstream refuses are
- * removed and noted. System turns that move are noted. Merging and filling lose nothing, so they are not noted.
+ * removed and noted. System turns that change are noted. Merging and filling lose nothing, so they are not noted.
  */
 export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   const messages = splitByRole(request.messages);
   const { results, notes } = pairResults({ ...request, messages });
   const pairs = withUniqueCallIds(results, limits);
-  const ordered = limits.systemOnTop ? systemFirst(messages) : messages;
-  if (ordered.some((message, index) => message !== messages[index])) {
-    const detail =
-      "system turns within the conversation went to its top, the one place the upstream has";
-    notes.push({ param: messagesField[request.protocol], kind: "rewritten", detail });
+  const ordered = limits.systemOnTop ? systemOnTop(messages, request.protocol) : { messages };
+  if (ordered.detail !== undefined) {
+    const param = messagesField[request.protocol];
+    notes.push({ param, kind: "rewritten", detail: ordered.detail });
   }
-  const placed = ordered.flatMap((message) => placeResults(message, pairs, limits));
+  const placed = ordered.messages.flatMap((message) => placeResults(message, pairs, limits));
   const merged = joinPieces(mergeNeighbours(placed, limits), request.protocol);
   const filled = merged.flatMap(fillEmpty);
   const prefillTrim =
@@ -56,11 +56,6 @@ export function tidy(request: CanonicalRequest, limits: Limits): Fitted {
   );
   return { request: { ...request, messages: withUserTurn(said, limits) }, notes };
 }
-
-const systemFirst = (messages: readonly Message[]): Message[] => [
-  ...messages.filter(({ role }) => role === "system"),
-  ...messages.filter(({ role }) => role !== "system"),
-];
 
 /** By the caller's call: the call and its result as sent. Calls without a result are left out. */
 type Pairs = ReturnType<typeof withUniqueCallIds>;
