@@ -267,6 +267,7 @@ ${content()}
 - Signatures of reasoning are sent back only to the protocol that made them. If another vendor made a call, callers of generateContent get
   \`skip/thought/signature/validator\` as its signature. It is Google's documented marker, in the alphabet of base64 that all SDKs read.
   Gemini gets it back as documented, older models go without it.
+- An image in base64 whose label is not the type of its bytes gets that type, which is reported: Anthropic and Bedrock refuse it otherwise.
 - Claude on Bedrock and Vertex AI reads images only as base64. A call with other images goes to another provider of the model, or is
   refused.
 

@@ -6,16 +6,22 @@ import type { MediaPart, MediaSource, Message, Part } from "./canonical/request.
 import { modalityOf } from "./fit-abilities.ts";
 import { lacks, type Context } from "./fit-context.ts";
 import type { FitTarget } from "./fit-fields.ts";
+import { withTrueType } from "./image-type.ts";
 import { refusalOf } from "./loss-refusal.ts";
 import type { Loss } from "./losses.ts";
 import { documentParts } from "./text-documents.ts";
 
 /** Returns the parts that the target gets for a media part; several for a text document. @throws GatewayError `unsupported_content` */
 export function fitMedia(
-  part: MediaPart,
+  given: MediaPart,
   { role }: Pick<Message, "role">,
   context: Context,
 ): Part[] {
+  const part = withTrueType(given);
+  if (part !== given) {
+    const detail = "the label of a picture set to the type of its bytes: some upstreams compare";
+    context.note(context.names.media(part), "rewritten", detail);
+  }
   const rule = mediaRule(part, role, context);
   if (rule === "carried" && isRead(part, context)) return [fitDetail(part, context)];
   const { names } = context;
