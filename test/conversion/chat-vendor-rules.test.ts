@@ -78,6 +78,19 @@ describe("the schema of a tool for Kimi", () => {
     expect(sent("kimi-k3", taken)).toEqual({ schema: taken, reported: [] });
     expect(sent("glm-5.3", given)).toEqual({ schema: given, reported: [] });
   });
+
+  it("T23: is rewritten and reported on the direct route too, if Kimi refuses it", () => {
+    const other = { type: "function", function: { name: "stop" } };
+    const tool = (parameters: Body) => ({ type: "function", function: { name: "go", parameters } });
+    const direct = (upstreamModel: string, schema: Body) => {
+      const body = { model: "acme/x", messages: text("Go"), tools: [other, tool(schema)] };
+      const route = routeOf("chat", "chat", body, { upstreamModel });
+      return { tools: route.body["tools"], reported: paramsOf(route) };
+    };
+    expect(direct("kimi-k3", given)).toEqual({ tools: [other, tool(taken)], reported: ["tools"] });
+    expect(direct("kimi-k3", taken)).toEqual({ tools: [other, tool(taken)], reported: [] });
+    expect(direct("glm-5.3", given)).toEqual({ tools: [other, tool(given)], reported: [] });
+  });
 });
 
 describe("an answer of only calls", () => {

@@ -4,11 +4,33 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { UpstreamAddress } from "../codec.ts";
+import { kimi } from "./fit-history.ts";
+import { kimiSchema } from "./kimi-schema.ts";
 
 /** Changes `body`, a copy of the caller's body. Changed members are copied, the others shared. */
 export function fitVendor(body: JsonObject, upstream: UpstreamAddress): Note[] {
   if (upstream.refusesNullContent) fillContent(body);
-  return upstream.refusesNamed ? offerNamed(body) : [];
+  const notes = kimi.test(upstream.model) ? fitSchemas(body) : [];
+  return upstream.refusesNamed ? [...notes, ...offerNamed(body)] : notes;
+}
+
+/** Rewrites the schemas of tools that Kimi would refuse. */
+function fitSchemas(body: JsonObject): Note[] {
+  const tools = exactTwinOf(body["tools"]);
+  if (!Array.isArray(tools)) return [];
+  const fitted = tools.map(fitSchema);
+  if (fitted.every((tool, at) => tool === tools[at])) return [];
+  body["tools"] = fitted;
+  const detail = "types and references moved to where the upstream takes them";
+  return [{ param: "tools", kind: "rewritten", detail }];
+}
+
+function fitSchema(tool: Json): Json {
+  if (!isObject(tool) || !isObject(tool["function"])) return tool;
+  const { parameters } = tool["function"];
+  const schema = isObject(parameters) ? kimiSchema(parameters) : parameters;
+  if (schema === parameters || schema === undefined) return tool;
+  return { ...tool, function: { ...tool["function"], parameters: schema } };
 }
 
 /** Gives answers without content, such as those of only calls, an empty text. Nothing is lost, so this is not noted. */
