@@ -1,10 +1,11 @@
 /**
  * Adds to a whole direct answer the members that typed clients require and some vendors leave out. GitHub Copilot's answers have no `object`
  * and no numbers of choices, and some servers no `created`, `id` or finish reason. Spring AI, pydantic-ai, async-openai and OpenAI's SDKs for
- * Java and .NET fail at that. TXT-10.
+ * Java and .NET fail at that, and clients with a closed list of words at a vendor's own finish reason. TXT-10.
  */
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
+import { ownReason } from "./finish.ts";
 
 /** Changes the answer. */
 export function completeAnswer(answer: JsonObject): void {
@@ -16,8 +17,12 @@ export function completeAnswer(answer: JsonObject): void {
     choice["index"] ??= at;
     if (nonEmpty(message["role"]) === undefined)
       choice["message"] = { ...message, role: "assistant" };
-    if (nonEmpty(choice["finish_reason"]) === undefined)
-      choice["finish_reason"] = reasonOf(message);
+    const reason = choice["finish_reason"];
+    const own = ownReason(reason);
+    if (own !== undefined) {
+      choice["native_finish_reason"] ??= reason!;
+      choice["finish_reason"] = own;
+    } else if (nonEmpty(reason) === undefined) choice["finish_reason"] = reasonOf(message);
   }
 }
 

@@ -7,6 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { ownReason } from "./finish.ts";
 
 /** The fields that are the same on every chunk. */
 export interface ChunkFields {
@@ -66,7 +67,7 @@ export class ChunkCompleter {
     const said = withoutEmptyRole(exactTwinOf(objectOf(told["delta"]) as JsonObject));
     const delta = this.#begun.has(index) ? said : { role: "assistant", ...said };
     this.#begun.add(index);
-    const reason: JsonObject = told["finish_reason"] === "" ? { finish_reason: null } : {};
+    const reason = reasonOf(told);
     const calls = delta["tool_calls"];
     if (!Array.isArray(calls)) return { ...told, ...reason, index, delta };
     const completed = (objects(calls) as JsonObject[]).map((call) =>
@@ -116,6 +117,13 @@ function placeOf(value: unknown): number | undefined {
 const hasFields = ({ id, object, created }: WireObject): boolean =>
   id !== undefined && object !== undefined && created !== undefined;
 
+/** The vendor's word stays in the member that OpenRouter has for it. */
+function reasonOf({ finish_reason: word, native_finish_reason: native }: JsonObject): JsonObject {
+  if (word === "") return { finish_reason: null };
+  const own = ownReason(word);
+  return own === undefined ? {} : { finish_reason: own, native_finish_reason: native ?? word! };
+}
+
 /** Servers of SGLang, LocalAI and GLM write an empty role or reason where there is none. Clients with a closed list of words fail at that. */
 function withoutEmptyRole(delta: JsonObject): JsonObject {
   const { role, ...others } = delta;
@@ -127,7 +135,7 @@ type WholeChoice = WireObject & { readonly delta: WireObject };
 const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   if (!isObject(choice) || typeof choice["index"] !== "number") return false;
   const { delta, finish_reason: reason } = choice;
-  if (!isObject(delta) || reason === "") return false;
+  if (!isObject(delta) || reason === "" || ownReason(reason) !== undefined) return false;
   const { tool_calls: calls, role } = delta;
   if (role === "") return false;
   return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);

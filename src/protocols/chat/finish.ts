@@ -54,3 +54,21 @@ export function encodeFinish({ reason }: Finish, asFunction: boolean): string {
   if (reason === "error") return "stop";
   return reason === "tool_calls" && asFunction ? "function_call" : reason;
 }
+
+/**
+ * Returns the protocol's word for a vendor's own one, for direct answers: clients with a closed list of words fail at any other. Undefined if
+ * it is the protocol's, its meaning is unknown, or the answer was interrupted, which no word of the protocol says.
+ */
+export function ownReason(reason: unknown): Finish["reason"] | undefined {
+  if (typeof reason !== "string" || protocolReasons.has(reason)) return undefined;
+  const known = lookUp(reasons, reason.toLowerCase());
+  return known === "error" ? undefined : known;
+}
+
+const protocolReasons = new Set([
+  "stop",
+  "length",
+  "tool_calls",
+  "function_call",
+  "content_filter",
+]);

@@ -29,6 +29,23 @@ it("TXT-10: a whole answer has an id, a kind, a time and numbers, roles and reas
   });
 });
 
+it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays beside it", () => {
+  const ended = (finish: string) => ({
+    index: 0,
+    message: { content: "Hi" },
+    finish_reason: finish,
+  });
+  const reasons = ["sensitive", "MAX_TOKENS", "model_length", "insufficient_system_resource"];
+  const { choices } = answered({ id: "up1", choices: reasons.map(ended) });
+  expect(choices).toMatchObject([
+    { finish_reason: "content_filter", native_finish_reason: "sensitive" },
+    { finish_reason: "length", native_finish_reason: "MAX_TOKENS" },
+    { finish_reason: "length", native_finish_reason: "model_length" },
+    // Interrupted: no word of the protocol says that.
+    { finish_reason: "insufficient_system_resource" },
+  ]);
+});
+
 it("TXT-10: members that a whole answer has stay", () => {
   const message = { role: "assistant", content: "Hi", refusal: null };
   const whole = {

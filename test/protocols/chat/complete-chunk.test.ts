@@ -116,3 +116,16 @@ it("TXT-10: an empty role or finish reason is none, as clients with a closed lis
   ]);
   expect(JSON.stringify(sent)).not.toContain('"role":""');
 });
+
+it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays beside it", () => {
+  const stop = (finish: string) => ({
+    ...base,
+    choices: [{ index: 0, delta: { role: "assistant" }, finish_reason: finish }],
+  });
+  const [filtered] = passed(stop("sensitive"));
+  expect(filtered).toMatchObject({
+    choices: [{ finish_reason: "content_filter", native_finish_reason: "sensitive" }],
+  });
+  const [unknown] = passed(stop("eos"));
+  expect(unknown).toEqual({ ...stop("eos"), model: "acme/talk" });
+});
