@@ -2,9 +2,9 @@
  * Completes a response object: all fields that the Open Responses schema requires are present, and null only where allowed. RESP-51;
  * TXT-10, TXT-11.
  */
-import { isObject, type WireObject } from "../../base/json.ts";
+import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { objectOf } from "../read.ts";
+import { lookUp, objectOf } from "../read.ts";
 import { readUsage } from "./usage.ts";
 
 /** Defaults of fields that must be present and not null. OpenAI itself sends null temperatures for reasoning models. */
@@ -55,7 +55,7 @@ export function completeResponse(response: JsonObject, model: string): JsonObjec
     const { effort = null, summary = null } = reasoning;
     response["reasoning"] = { ...reasoning, effort, summary };
   }
-  if (Array.isArray(output)) for (const item of output) dropNulls(item);
+  if (Array.isArray(output)) for (const item of output) completeItem(item);
   completeUsage(response["usage"]);
   return response;
 }
@@ -80,12 +80,25 @@ function completeUsage(wire: Json | undefined): void {
   });
 }
 
+/** Members that items of a kind must have, with the value of an item that has only begun. */
+const itemMembers: Readonly<Record<string, readonly [name: string, empty: () => Json]>> = {
+  message: ["content", () => []],
+  reasoning: ["summary", () => []],
+  function_call: ["arguments", () => ""],
+  custom_tool_call: ["input", () => ""],
+};
+
 /**
- * Removes members of an item that are a string or absent, but null at some vendors: OpenAI's SDK for .NET fails at a status of null, as vLLM
- * sends it. Changes the item.
+ * Makes an item readable for typed clients. Codex ignores an item without its list or text, as Volcengine Ark begins its reasoning, and then
+ * all pieces of it. OpenAI's SDK for .NET fails at a status of null, as vLLM sends it: members that are a string or absent are removed if they
+ * are null. Returns true if the item was one that clients refuse.
  */
-export function dropNulls(item: unknown): void {
-  const object: WireObject = isObject(item) ? item : {};
-  for (const name of ["encrypted_content", "status"])
-    if (object[name] === null) delete object[name];
+export function completeItem(item: unknown): boolean {
+  if (!isObject(item)) return false;
+  const isNull = item["status"] === null;
+  for (const name of ["encrypted_content", "status"]) if (item[name] === null) delete item[name];
+  const [name, empty] = lookUp(itemMembers, String(item["type"])) ?? [];
+  if (name === undefined || !empty || (item[name] ?? null) !== null) return isNull;
+  item[name] = empty();
+  return true;
 }

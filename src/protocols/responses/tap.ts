@@ -3,7 +3,6 @@
  * terminal event is held back. Requirements: STREAM, traps T16, T37, T45.
  */
 import type { GatewayError } from "../../base/errors.ts";
-import { isObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -13,7 +12,7 @@ import { DirectTap, none } from "../stream-tap.ts";
 import { errorEvent, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
 import { brokenNames, ResponsesReader, type ResponseEvent } from "./read-stream.ts";
-import { completeResponse, dropNulls } from "./response-object.ts";
+import { completeItem, completeResponse } from "./response-object.ts";
 import { misreports, writeUsage } from "./usage.ts";
 
 /** The tap of one stream. The gateway itself writes the end marker, after the terminal event. */
@@ -44,9 +43,7 @@ export class ResponsesTap extends DirectTap {
     if (read.type !== "step") return none;
     const { name, frame } = read;
     if (name.endsWith(".delta") && !name.startsWith("response.audio")) this.log.add(frame["delta"]);
-    const { item } = frame;
-    if (isObject(item) && item["status"] === null) {
-      dropNulls(item);
+    if (completeItem(frame["item"])) {
       return [{ event: name, data: JSON.stringify(frame) }];
     }
     return [event.event === undefined ? { event: name, data: event.data } : event];
