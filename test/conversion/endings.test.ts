@@ -1,5 +1,6 @@
 /** Answers that the vendor stopped or did not finish, in other protocols. CONV-709 to CONV-712; traps T16, T19, T60. */
 import { describe, expect, it } from "vitest";
+import { noUsage } from "../../src/base/usage.ts";
 import type { JsonObject } from "../../src/protocols/index.ts";
 import { at } from "../rows/protocols.ts";
 import { json, sse } from "../support/recorder.ts";
@@ -235,3 +236,27 @@ describe.each(names.filter((name) => name !== "responses"))(
     });
   },
 );
+
+describe("CONV-717: an answer that ended for its calls, but has none, ends plainly", () => {
+  const chatWhole = { choices: [{ message: { content: "Yes." }, finish_reason: "tool_calls" }] };
+  const claude = { stop_reason: "tool_use", content: [{ type: "text", text: "Yes." }] };
+
+  it("in a whole answer", () => {
+    const body = byName.messages.body("acme/x", false);
+    const toClaude = routeOf("messages", "chat", body).answer(chatWhole, [], noUsage);
+    expect(toClaude).toMatchObject({ stop_reason: "end_turn" });
+    const route = routeOf("chat", "messages", byName.chat.body("acme/x", false));
+    const choices = [{ finish_reason: "stop" }];
+    expect(route.answer(claude, [], noUsage)).toMatchObject({ choices });
+  });
+
+  it("in a stream", async () => {
+    const chunk = (delta: Body, finish_reason: string | null) => ({
+      id: "1",
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const frames = bare(chunk({ content: "Yes." }, null), chunk({}, "tool_calls"));
+    const { text } = await world.stream("messages", "chat", {}, sse(`${frames}data: [DONE]\n\n`));
+    expect(text).toContain('"stop_reason":"end_turn"');
+  });
+});

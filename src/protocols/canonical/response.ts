@@ -15,6 +15,13 @@ export interface Finish {
   readonly explanation?: string | undefined;
 }
 
+/**
+ * Returns a vendor's reason as the calls of the answer show it: calls end an answer without another reason, and not every vendor says so.
+ * `tool_calls` without a call is a vendor's mistake, on which Claude Code asks again and again.
+ */
+export const reasonWithCalls = (reason: Finish["reason"], hasCalls: boolean): Finish["reason"] =>
+  reason === "stop" || reason === "tool_calls" ? (hasCalls ? "tool_calls" : "stop") : reason;
+
 export interface CanonicalResponse {
   /** The protocol of the upstream that answered. */
   readonly protocol: UpstreamProtocol;

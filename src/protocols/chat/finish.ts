@@ -1,5 +1,5 @@
 /** Maps chat's finish reasons to and from the canonical ones. CONV-709, CONV-717; T11, T19. */
-import type { Finish } from "../canonical/response.ts";
+import { reasonWithCalls, type Finish } from "../canonical/response.ts";
 import { nonEmpty, lookUp } from "../read.ts";
 
 const reasons: Readonly<Record<string, Finish["reason"]>> = {
@@ -31,8 +31,8 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
 };
 
 /**
- * Reads `finish_reason`, in upper or lower case. A plain or unknown reason with calls becomes `tool_calls`, because not every vendor sends it. `stopReason` is
- * vLLM's field for the stop sequence that matched.
+ * Reads `finish_reason`, in upper or lower case. The presence of calls decides between a plain or unknown reason and `tool_calls`.
+ * `stopReason` is vLLM's field for the stop sequence that matched.
  */
 export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unknown): Finish {
   const word = nonEmpty(raw);
@@ -40,7 +40,7 @@ export function decodeFinish(raw: unknown, hasCalls: boolean, stopReason?: unkno
   const reason = lookUp(reasons, baseWord.toLowerCase()) ?? "stop";
   const sequence = nonEmpty(stopReason);
   return {
-    reason: reason === "stop" && hasCalls ? "tool_calls" : reason,
+    reason: reasonWithCalls(reason, hasCalls),
     ...(word === undefined ? {} : { raw: word }),
     ...(sequence === undefined ? {} : { stopSequence: sequence }),
   };

@@ -1,7 +1,7 @@
 /** Decodes and encodes the whole answer of Converse, which has no id, time or model. */
 import { exactText } from "../../base/exact-numbers.ts";
 import type { Citation, JsonObject, MediaPart, Part } from "../canonical/request.ts";
-import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { reasonWithCalls, type CanonicalResponse, type Finish } from "../canonical/response.ts";
 import type { WireError } from "../codec.ts";
 import { callId } from "../call-id.ts";
 import { citationOf, fileCitationOf } from "../citations.ts";
@@ -108,14 +108,11 @@ const reasonByWire: Readonly<Record<string, Finish["reason"]>> = {
   malformed_tool_use: "error",
 };
 
-/** Decodes the stop reason. A plain or unknown reason with calls becomes `tool_calls`. */
+/** Decodes the stop reason. The presence of calls decides between a plain or unknown reason and `tool_calls`. */
 export function decodeFinish(reason: unknown, hasCalls: boolean): Finish {
-  if (typeof reason !== "string") return { reason: hasCalls ? "tool_calls" : "stop" };
+  if (typeof reason !== "string") return { reason: reasonWithCalls("stop", hasCalls) };
   const canonicalReason = lookUp(reasonByWire, reason) ?? "stop";
-  return {
-    reason: canonicalReason === "stop" && hasCalls ? "tool_calls" : canonicalReason,
-    raw: reason,
-  };
+  return { reason: reasonWithCalls(canonicalReason, hasCalls), raw: reason };
 }
 
 const wireByReason: Readonly<Record<Finish["reason"], string>> = {

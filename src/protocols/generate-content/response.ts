@@ -1,7 +1,7 @@
 /** Decodes and encodes whole answers of the generateContent protocol. CONV-704, CONV-708, CONV-712, CONV-716, CONV-717, CONV-819. */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject, Part, TextPart } from "../canonical/request.ts";
-import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { reasonWithCalls, type CanonicalResponse, type Finish } from "../canonical/response.ts";
 import type { AnswerContext } from "../codec.ts";
 import { withCitations } from "../citations.ts";
 import { inParagraph, Paragraphs } from "../paragraphs.ts";
@@ -143,8 +143,7 @@ export function decodeFinish(
     return { reason: "content_filter", raw: blocked, ...explained(blockMessage) };
   if (typeof raw !== "string") return { reason: hasCalls ? "tool_calls" : "error" };
   const reason = lookUp(reasonByWire, raw) ?? (hasContent ? "stop" : "error");
-  const known = reason === "stop" && hasCalls ? "tool_calls" : reason;
-  return { reason: known, raw, ...explained(message) };
+  return { reason: reasonWithCalls(reason, hasCalls), raw, ...explained(message) };
 }
 
 const wireByReason: Readonly<Record<Finish["reason"], string>> = {

@@ -1,7 +1,7 @@
 /** Decodes and encodes whole answers of the messages protocol. CONV-703, CONV-707, CONV-711, CONV-715, CONV-818. */
 import type { WireObject } from "../../base/json.ts";
 import type { Citation, JsonObject, Part, ReasoningPart } from "../canonical/request.ts";
-import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { reasonWithCalls, type CanonicalResponse, type Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, lookUp } from "../read.ts";
@@ -87,15 +87,14 @@ export interface WireStop {
   readonly details: unknown;
 }
 
-/** Decodes the stop reason. A plain or unknown reason with calls becomes `tool_calls`, because not every vendor sends it. */
+/** Decodes the stop reason. The presence of calls decides between a plain or unknown reason and `tool_calls`. */
 export function decodeFinish(stop: WireStop | undefined, hasToolCalls: boolean): Finish {
-  const plain = hasToolCalls ? "tool_calls" : "stop";
   const { reason, sequence, details } = stop ?? {};
-  if (typeof reason !== "string") return { reason: plain };
+  if (typeof reason !== "string") return { reason: reasonWithCalls("stop", hasToolCalls) };
   const canonicalReason = lookUp(reasonByWire, reason) ?? "stop";
   const explanation = nonEmpty(objectOf(details)["explanation"]);
   return {
-    reason: canonicalReason === "stop" ? plain : canonicalReason,
+    reason: reasonWithCalls(canonicalReason, hasToolCalls),
     raw: reason,
     ...(typeof sequence === "string" ? { stopSequence: sequence } : {}),
     ...(explanation === undefined ? {} : { explanation }),

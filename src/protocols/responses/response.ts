@@ -3,7 +3,7 @@ import { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { JsonObject, Part } from "../canonical/request.ts";
-import type { CanonicalResponse, Finish } from "../canonical/response.ts";
+import { reasonWithCalls, type CanonicalResponse, type Finish } from "../canonical/response.ts";
 import { callId } from "../call-id.ts";
 import { withinOf } from "../function-tools.ts";
 import { decodeAnnotations } from "../citations.ts";
@@ -117,7 +117,7 @@ const decodeSpoken = (wire: WireObject): Part[] =>
 /** Decodes `status` and `incomplete_details`; the protocol has no word for tool calls (CONV-717). */
 export function decodeFinish(response: WireObject, hasCalls: boolean): Finish {
   if (response["status"] !== "incomplete") {
-    return { reason: hasCalls ? "tool_calls" : "stop", raw: "completed" };
+    return { reason: reasonWithCalls("stop", hasCalls), raw: "completed" };
   }
   const raw = nonEmpty(objectOf(response["incomplete_details"])["reason"]) ?? "incomplete";
   return { reason: raw === "content_filter" ? "content_filter" : "length", raw };

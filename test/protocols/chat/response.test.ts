@@ -53,15 +53,15 @@ describe("the codec of whole chat answers", () => {
     expect(content).toMatchObject([{ type: "tool_call", id: "a", name: "f", arguments: text }]);
   });
 
-  it.each([
+  it.each<[string, string, JsonObject?]>([
     ["stop", "stop"],
     ["length", "length"],
     ["max_tokens", "length"],
     ["content_filter", "content_filter"],
-    ["function_call", "tool_calls"],
+    ["function_call", "tool_calls", { function_call: { name: "look" } }],
     ["tomorrow", "stop"],
-  ])("T19: reads the finish reason %s as %s", (raw, reason) => {
-    const { finish } = chatCodec.decodeResponse(answer({ content: "x" }, {}, raw));
+  ])("T19: reads the finish reason %s as %s", (raw, reason, members = {}) => {
+    const { finish } = chatCodec.decodeResponse(answer({ content: "x", ...members }, {}, raw));
     expect(finish).toEqual({ reason, raw });
   });
 
