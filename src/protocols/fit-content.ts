@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
 import type {
+  CacheBreakpoint,
   CanonicalRequest,
   JsonObject,
   Message,
@@ -47,7 +48,7 @@ export function fitContent(fitting: Fitting, notes: Note[]): void {
 }
 
 function fitTool(tool: Tool, context: Context): Tool {
-  const fitted = fitMarker(tool, "tools.cache_control", context);
+  const fitted = fitMarker(tool, { name: "tools.cache_control", ofTool: true }, context);
   const parameters = tool.parameters && fitParameters(tool.name, tool.parameters, context);
   const held = tool.strict === true ? enforceableSchema(parameters, context) : parameters;
   const isLost = tool.strict === true && held === undefined;
@@ -126,13 +127,15 @@ function fitParameters(tool: string, parameters: JsonObject, context: Context): 
 function fitMessage(message: Message, context: Context): Message {
   const { names } = context;
   const system = message.role === "system";
-  const cacheName = system ? names.systemCache : names.cache;
-  const fitParts = (parts: readonly Part[]): Part[] => {
+  const name = system ? names.systemCache : names.cache;
+  const fitParts = (parts: readonly Part[], inResult = false): Part[] => {
     const fitted: Part[] = [];
     for (const part of parts)
       for (const one of fitPart(part, message, context)) {
-        const whole = one.type === "tool_result" ? { ...one, content: fitParts(one.content) } : one;
-        fitted.push(fitMarker(whole, cacheName, context));
+        const isResult = one.type === "tool_result";
+        const whole = isResult ? { ...one, content: fitParts(one.content, true) } : one;
+        const ofTool = inResult || isResult || one.type === "tool_call";
+        fitted.push(fitMarker(whole, { name, ofTool }, context));
       }
     return fitted;
   };
@@ -196,16 +199,37 @@ function withoutBilling(parts: readonly Part[], context: Context): readonly Part
   });
 }
 
+interface MarkerPlace {
+  /** The caller's name of the marker. */
+  readonly name: string;
+  /** True for a tool, a call, a result, and the content of a result. */
+  readonly ofTool: boolean;
+}
+
 /** Only the messages protocol has cache markers; elsewhere caching is automatic (CONV-217). */
-function fitMarker<Item extends object>(item: Item, name: string, context: Context): Item {
-  if (!("cache" in item) || item.cache === undefined || context.keepsMarker()) return item;
-  const { cacheMarkersMax } = context.target.limits;
-  const why =
-    cacheMarkersMax === 0
-      ? "the upstream caches prompts by itself, dropped"
-      : `the upstream takes ${cacheMarkersMax} cache markers, the first and the last were kept`;
-  context.note(name, cacheMarkersMax === 0 ? "dropped" : "rewritten", why);
-  return { ...item, cache: undefined };
+function fitMarker<Item extends object>(
+  item: Item,
+  { name, ofTool }: MarkerPlace,
+  context: Context,
+): Item {
+  if (!("cache" in item) || item.cache === undefined) return item;
+  const { cacheMarkersMax, plainMarkers } = context.target.limits;
+  if (!context.keepsMarker()) {
+    const why =
+      cacheMarkersMax === 0
+        ? "the upstream caches prompts by itself, dropped"
+        : `the upstream takes ${cacheMarkersMax} cache markers, the first and the last were kept`;
+    context.note(name, cacheMarkersMax === 0 ? "dropped" : "rewritten", why);
+    return { ...item, cache: undefined };
+  }
+  if (!plainMarkers) return item;
+  if (ofTool) {
+    context.note(name, "dropped", "this model takes no cache markers at tools, dropped");
+    return { ...item, cache: undefined };
+  }
+  if ((item.cache as CacheBreakpoint).ttl !== "1h") return item;
+  context.note(name, "rewritten", "this model caches for five minutes only");
+  return { ...item, cache: {} };
 }
 
 function countMarkers({ tools = [], messages }: CanonicalRequest): number {

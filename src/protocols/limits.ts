@@ -83,6 +83,8 @@ export interface Limits {
   readonly callIdForm?: RegExp;
   /** Maximum number of cache markers in a request; 0 if caching is automatic (CONV-217, CONV-605). */
   readonly cacheMarkersMax: number;
+  /** True if cache markers may only follow texts and media of a turn, and last five minutes. Absent: also tools, calls and results, and an hour. */
+  readonly plainMarkers?: true;
   /** True if system turns go apart at the top, and the conversation must begin with the user. */
   readonly systemOnTop: boolean;
   /** True if nothing may follow the calls of a turn: some vendors then miss their results, or see the start of an answer. Absent: it may. */

@@ -1,5 +1,6 @@
 /** Cache markers towards messages upstreams, on direct and converted routes. CONV-605, LIM-14. */
 import { describe, expect, it } from "vitest";
+import { routeOf } from "./route.ts";
 import { conversions, type Body } from "./world.ts";
 
 const world = conversions();
@@ -56,5 +57,48 @@ describe("cache markers", () => {
     });
     expect(up).not.toHaveProperty("system.0.cache_control");
     expect(reported).toEqual(["system.cache_control"]);
+  });
+});
+
+describe("cache markers at Converse", () => {
+  const hour = { cache_control: { type: "ephemeral", ttl: "1h" } };
+  const short = { cache_control: { type: "ephemeral" } };
+  const call = { type: "tool_use", id: "c1", name: "look", input: {} };
+  const body = (inner: Body, outer: Body): Body => ({
+    model: "acme/x",
+    max_tokens: 100,
+    tools: [{ name: "look", input_schema: { type: "object" }, ...short }],
+    system: [{ ...text("Be brief."), ...hour }],
+    messages: [
+      { role: "user", content: [text("Where?")] },
+      { role: "assistant", content: [text("I look."), call] },
+      {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "c1", content: [inner], ...outer }],
+      },
+    ],
+  });
+  const sent = (model: string, inner: Body, outer: Body) =>
+    routeOf("messages", "converse", body(inner, outer), { upstreamModel: model });
+
+  it.each([
+    [{ ...text("Here."), ...short }, {}],
+    [text("Here."), short],
+  ])("CONV-605: at Nova are not sent for tools and results, nor for an hour", (inner, outer) => {
+    const { body: nova, notes } = sent("us.amazon.nova-pro-v1:0", inner, outer);
+    expect(nova["system"]).toEqual([{ text: "Be brief." }, { cachePoint: { type: "default" } }]);
+    expect(JSON.stringify(nova).match(/cachePoint/g)).toHaveLength(1);
+    expect(notes.map(({ param, kind }) => `${param} ${kind}`)).toEqual([
+      "tools.cache_control dropped",
+      "system.cache_control rewritten",
+      "messages.content.cache_control dropped",
+    ]);
+  });
+
+  it("CONV-605: at Claude are sent for them", () => {
+    const claude = sent("us.anthropic.claude-opus-4-6-v1", text("Here."), short);
+    expect(JSON.stringify(claude.body).match(/cachePoint/g)).toHaveLength(3);
+    expect(claude.body["system"]).toContainEqual({ cachePoint: { type: "default", ttl: "1h" } });
+    expect(claude.notes).toEqual([]);
   });
 });

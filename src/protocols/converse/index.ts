@@ -5,7 +5,7 @@ import { decodeStream } from "./decode-stream.ts";
 import { encodeRequest } from "./encode-request.ts";
 import { decodeError } from "./errors.ts";
 import { familyCodecs } from "./families.ts";
-import { cachingLimits, claudeLimits, conversionLimits, oneSamplerLimits } from "./limits.ts";
+import { claudeLimits, conversionLimits, novaLimits, oneSamplerLimits } from "./limits.ts";
 import { answerFailure, answerText, decodeResponse, encodeResponse } from "./response.ts";
 import { decodeUsage } from "./usage.ts";
 
@@ -18,7 +18,7 @@ export const converseCodec: UpstreamCodec = {
   limits: conversionLimits,
   forModel(model) {
     if (claude.test(model)) return takesOneSampler(model) ? oneSamplerCodec : claudeCodec;
-    return nova.test(model) ? cachingCodec : familyCodec(model);
+    return nova.test(model) ? novaCodec : familyCodec(model);
   },
   encodeRequest,
   decodeResponse,
@@ -32,7 +32,7 @@ export const converseCodec: UpstreamCodec = {
   },
 };
 
-const cachingCodec: UpstreamCodec = { ...converseCodec, limits: cachingLimits };
+const novaCodec: UpstreamCodec = { ...converseCodec, limits: novaLimits };
 const claudeCodec: UpstreamCodec = { ...converseCodec, limits: claudeLimits };
 const oneSamplerCodec: UpstreamCodec = { ...converseCodec, limits: oneSamplerLimits };
 const familyCodec = familyCodecs(converseCodec);

@@ -58,12 +58,13 @@ export const conversionLimits: Limits = {
   answerSchema: toAnswerSchema,
 };
 
-/** For the models that accept cache points. */
-export const cachingLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4 };
+/** For Nova, which refuses cache points after tools, calls and results, and for more than five minutes. */
+export const novaLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4, plainMarkers: true };
 
 /** For Claude, which has the same limits at Bedrock as at Anthropic. */
 export const claudeLimits: Limits = {
-  ...cachingLimits,
+  ...conversionLimits,
+  cacheMarkersMax: 4,
   refusesBlankStops: true,
   argumentName: claudeArgumentName,
   reasoning: { ...conversionLimits.reasoning, excludes: ["temperature", "topP"] },
