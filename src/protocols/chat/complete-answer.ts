@@ -5,16 +5,18 @@
  */
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
-import { ownReason } from "./finish.ts";
+import { idText } from "./id-text.ts";
 
 /** Changes the answer. */
 export function completeAnswer(answer: JsonObject): void {
-  answer["id"] ??= `chatcmpl-${crypto.randomUUID()}`;
+  answer["id"] = idText(answer) ?? `chatcmpl-${crypto.randomUUID()}`;
   answer["object"] ??= "chat.completion";
   answer["created"] ??= 0;
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = objectOf(choice["message"]) as JsonObject;
     choice["index"] ??= at;
+    for (const call of objects(message["tool_calls"]) as JsonObject[])
+      if (typeof call["id"] === "number") call["id"] = idText(call)!;
     if (nonEmpty(message["role"]) === undefined)
       choice["message"] = { ...message, role: "assistant" };
     const reason = choice["finish_reason"];

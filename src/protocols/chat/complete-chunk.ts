@@ -6,8 +6,8 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
-import { ownReason } from "./finish.ts";
+import { member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { idText } from "./id-text.ts";
 
 /** The fields that are the same on every chunk. */
 export interface ChunkFields {
@@ -34,16 +34,18 @@ export class ChunkCompleter {
       return undefined;
     }
     const told = exactTwinOf(chunk as JsonObject);
-    const answerId = nonEmpty(told["id"] ?? fields?.id) ?? "";
+    const answerId = idText({ id: told["id"] ?? fields?.id }) ?? "";
     const choices = (objects(told["choices"]) as JsonObject[]).map((choice, at) =>
       this.#choice(choice, at, answerId),
     );
-    return { ...(fields as JsonObject | undefined), ...told, choices };
+    const id = typeof chunk["id"] === "number" ? answerId : undefined;
+    return { ...(fields as JsonObject | undefined), ...told, ...member("id", id), choices };
   }
 
   /** The first delta of a choice needs the role: OpenAI's SDK for JavaScript fails without one. */
-  #isComplete({ choices }: WireObject): boolean {
+  #isComplete({ id, choices }: WireObject): boolean {
     return (
+      typeof id !== "number" &&
       Array.isArray(choices) &&
       choices.every(
         (choice) =>
@@ -81,11 +83,11 @@ export class ChunkCompleter {
     const calls: Calls = this.#calls.get(choice) ?? { count: 0, byId: new Map() };
     this.#calls.set(choice, calls);
     const isCustom = isObject(call["custom"]);
-    const id = nonEmpty(call["id"]);
+    const id = idText(call);
     const name = nonEmpty(objectOf(call[isCustom ? "custom" : "function"])["name"]);
     const index = placeOf(call["index"]) ?? continuedBy(calls, id, name) ?? calls.count;
     if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
-    if (index < calls.count) return { ...call, index };
+    if (index < calls.count) return { ...call, ...member("id", id), index };
     calls.count = index + 1;
     const type = nonEmpty(call["type"]) ?? (isCustom ? "custom" : "function");
     return { ...call, index, id: id ?? callId(answerId, index), type };
@@ -141,4 +143,5 @@ const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);
 };
 
-const hasPlace = (call: unknown): boolean => isObject(call) && typeof call["index"] === "number";
+const hasPlace = (call: unknown): boolean =>
+  isObject(call) && typeof call["index"] === "number" && typeof call["id"] !== "number";

@@ -13,6 +13,7 @@ import { DirectTap, none } from "../stream-tap.ts";
 import { ChunkCompleter, type ChunkFields } from "./complete-chunk.ts";
 import { errorChunk } from "./errors.ts";
 import { outputTexts } from "./output.ts";
+import { idText } from "./id-text.ts";
 import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { createRewrite, type Rewrite } from "./rewrite.ts";
 import { normaliseUsage, writeUsage } from "./usage.ts";
@@ -70,8 +71,8 @@ export class ChatTap extends DirectTap {
       this.#usageChunk = chunk;
       return none;
     }
-    const { id } = chunk;
-    if (id !== this.#fields.id && typeof id === "string" && id !== "") {
+    const id = idText(chunk);
+    if (id !== this.#fields.id && id !== undefined) {
       this.#fields = { ...this.#fields, id, created: chunk["created"] ?? 0 };
     }
     const known = this.#fields.id === noId ? undefined : this.#fields;
@@ -96,7 +97,8 @@ export class ChatTap extends DirectTap {
     const frames = [...this.held, ...this.#missingEnds()];
     const usage = this.#wantsUsage ? this.#usageToTell(billed) : undefined;
     if (usage !== undefined) {
-      const chunk = { ...this.#fields, ...this.#usageChunk, choices: [] };
+      const id = idText(this.#usageChunk ?? {}) ?? this.#fields.id;
+      const chunk = { ...this.#fields, ...this.#usageChunk, id, choices: [] };
       frames.push({ data: JSON.stringify({ ...chunk, model: this.#model, usage }) });
     }
     frames.push(endMarker);

@@ -56,3 +56,13 @@ it("TXT-10: members that a whole answer has stay", () => {
   };
   expect(answered(structuredClone(whole))).toEqual({ ...whole, model: "acme/talk" });
 });
+
+it("TXT-10 T4: numbers as ids of a whole answer and its calls become texts", () => {
+  const called = (id: number | string) => ({ id, type: "function", function: { name: "x" } });
+  const message = { role: "assistant", content: null, tool_calls: [called(0), called("b")] };
+  const answer = { id: 17, choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
+  expect(answered(structuredClone(answer))).toMatchObject({
+    id: "17",
+    choices: [{ message: { tool_calls: [called("0"), called("b")] } }],
+  });
+});

@@ -128,4 +128,18 @@ it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays bes
   });
   const [unknown] = passed(stop("eos"));
   expect(unknown).toEqual({ ...stop("eos"), model: "acme/talk" });
+it("TXT-10 T4: numbers as ids of answers and calls become texts, in each piece", () => {
+  const piece = (rest: JsonObject): JsonObject => ({ ...call(rest), id: 17 });
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const chunks = passed(
+    piece({ index: 0, id: 0, type: "function", function: { name: "x", arguments: "{" } }),
+    piece({ index: 0, id: 0, function: { arguments: "}" } }),
+    { ...end, id: 17 },
+    { ...base, id: 17, choices: [], usage },
+  );
+  expect(new Set(chunks.map(({ id }) => id))).toEqual(new Set(["17"]));
+  expect(callsIn(chunks.slice(0, 3))).toMatchObject([
+    { index: 0, id: "0", type: "function", function: { name: "x" } },
+    { index: 0, id: "0" },
+  ]);
 });
