@@ -189,6 +189,8 @@ Everything passes, including fields that the gateway does not know. These are th
   its \`extra_content\`, converted or not.
 - Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.
 - LM Studio refuses a choice that names a tool. It is offered only this tool, and a call is required. That is reported.
+- Only OpenAI and Azure know messages between agents (\`agent_message\`), as Codex sends them. Elsewhere they go as messages of the user,
+  converted or not. That is reported. OpenAI encrypts some tasks: these are sent on unchanged, and refused in conversion.
 - Some vendors and models answer only by a stream, such as Qwen3 and QwQ at Alibaba. If a whole answer is asked for, their stream is collected.
 - Groq, Cerebras, Mistral and Databricks refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
 - Fireworks and Mistral refuse the signatures of Gemini's calls. They do not get them, which is reported.

@@ -96,6 +96,7 @@ const responses: Readonly<Record<string, Loss>> = {
     "a part of the conversation that is kept at the vendor",
     "Send the item itself, as SDKs do with store: false",
   ),
+  "input[]:agent_message": refused("a message between agents, encrypted for its own vendor"),
   "input[]:compaction": refused("the conversation so far, encrypted for its own vendor"),
   "input[].content[]": content,
   "input[].output[]": content,

@@ -5,6 +5,7 @@ import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts"
 import { asksForImageTool } from "../image-tool.ts";
 import { list, nonEmpty } from "../read.ts";
 import { isSearchTool, searchesToReserve } from "../web-searches.ts";
+import { isSealed } from "./agent-message.ts";
 
 interface Size {
   characters: number;
@@ -53,6 +54,9 @@ function addObject(value: WireObject, size: Size): void {
   } else if (type === "function" || type === "json_schema") {
     // The names in a schema are most of it.
     size.characters += jsonCharacters(value);
+  } else if (type === "encrypted_content" && !isSealed(value["encrypted_content"])) {
+    // A task of another vendor's agent, in plain text.
+    addValue(value["encrypted_content"], size);
   } else {
     for (const key in value) if (!opaqueKeys.has(key)) addValue(value[key], size);
   }

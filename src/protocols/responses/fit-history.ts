@@ -8,17 +8,18 @@ import type { Note } from "../../base/notes.ts";
 import { hashedId } from "../call-id-allocator.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
+import { asUserMessage } from "./agent-message.ts";
 import { isOurReasoning } from "./encode-response.ts";
 import { conversionLimits } from "./limits.ts";
 
 /**
- * Fits the input of `body`, a copy of the caller's body. Changed items are copied, the others shared. `checksHistory`: the upstream refuses
- * ids and reasoning of other vendors.
+ * Fits the input of `body`, a copy of the caller's body. Changed items are copied, the others shared. `checksHistory`: the upstream is OpenAI's,
+ * which refuses ids and reasoning of other vendors, and alone knows messages between agents.
  */
 export function fitHistory(body: JsonObject, checksHistory: boolean): Note[] {
   return [
     ...removeForeignReasoning(body, checksHistory),
-    ...(checksHistory ? [...fitCallIds(body), ...removeForeignIds(body)] : []),
+    ...(checksHistory ? [...fitCallIds(body), ...removeForeignIds(body)] : sayAgents(body)),
   ];
 }
 
@@ -95,4 +96,13 @@ function removeForeignIds(body: JsonObject): Note[] {
   });
   const detail = "ids of items that another vendor made, dropped: the upstream refuses them";
   return [{ param: "input.id", kind: "dropped", detail }];
+}
+
+/** Turns messages between agents that can be read into a user's. */
+function sayAgents(body: JsonObject): Note[] {
+  const input = exactTwinOf(body["input"]);
+  if (!Array.isArray(input) || !input.some((item) => asUserMessage(item))) return [];
+  body["input"] = input.map((item) => asUserMessage(item) ?? item);
+  const detail = "messages between agents, which only OpenAI knows, went as messages of the user";
+  return [{ param: "input.agent_message", kind: "rewritten", detail }];
 }

@@ -5,6 +5,7 @@ import { decodeCustomCall } from "../custom-tools.ts";
 import { withinOf } from "../function-tools.ts";
 import { keepUnknown } from "../native.ts";
 import { list, nonEmpty, objects } from "../read.ts";
+import { asUserMessage } from "./agent-message.ts";
 import { decodeContent } from "./parts.ts";
 
 /**
@@ -45,6 +46,8 @@ interface Turn {
 const itemKeys = ["type", "id", "status"];
 const knownKeys: Readonly<Record<string, ReadonlySet<string>>> = {
   message: new Set([...itemKeys, "role", "content"]),
+  // Codex repeats sender and receiver in the text; members that name them are reported.
+  agent_message: new Set([...itemKeys, "content"]),
   function_call: new Set([...itemKeys, "call_id", "name", "namespace", "arguments"]),
   function_call_output: new Set([...itemKeys, "call_id", "output"]),
   custom_tool_call: new Set([...itemKeys, "call_id", "name", "namespace", "input"]),
@@ -59,6 +62,10 @@ function decodeItem(item: WireObject, param: string, native: NativeField[]): Tur
   switch (item["type"] ?? "message") {
     case "message":
       return decodeMessage(item, param, native);
+    case "agent_message": {
+      const said = asUserMessage(item);
+      return said && decodeMessage(said, param, native);
+    }
     case "function_call":
       return assistant({
         type: "tool_call",
