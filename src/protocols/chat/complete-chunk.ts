@@ -50,9 +50,23 @@ export class ChunkCompleter {
       choices.every(
         (choice) =>
           isWholeChoice(choice) &&
+          this.#areInOrder(choice) &&
           (this.#begun.has(choice["index"]) || choice["delta"]["role"] !== undefined),
       )
     );
+  }
+
+  /** True if each call has the number of its place: OpenAI's SDKs use it as that, and some vendors count other parts of an answer too. */
+  #areInOrder({ index, delta }: WireObject): boolean {
+    const { tool_calls: calls } = delta as WireObject;
+    if (!Array.isArray(calls)) return true;
+    const { count, places } = this.#calls.get(index) ?? newCalls();
+    let next = count;
+    return (calls as WireObject[]).every(({ index: told }) => {
+      const place = places.get(told as number);
+      if (place === undefined) next += 1;
+      return told === (place ?? next - 1);
+    });
   }
 
   /** Notes the calls of a choice that lacks nothing: later pieces may. */
@@ -80,12 +94,15 @@ export class ChunkCompleter {
 
   /** The first piece of a call needs its id and type too. */
   #call(call: JsonObject, choice: unknown, answerId = ""): JsonObject {
-    const calls: Calls = this.#calls.get(choice) ?? { count: 0, byId: new Map() };
+    const calls = this.#calls.get(choice) ?? newCalls();
     this.#calls.set(choice, calls);
     const isCustom = isObject(call["custom"]);
     const id = idText(call);
     const name = nonEmpty(objectOf(call[isCustom ? "custom" : "function"])["name"]);
-    const index = placeOf(call["index"]) ?? continuedBy(calls, id, name) ?? calls.count;
+    const told = placeOf(call["index"]);
+    const known = told === undefined ? continuedBy(calls, id, name) : calls.places.get(told);
+    const index = known ?? calls.count;
+    if (!calls.places.has(told ?? index)) calls.places.set(told ?? index, index);
     if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
     if (index < calls.count) return { ...call, ...member("id", id), index };
     calls.count = index + 1;
@@ -94,11 +111,14 @@ export class ChunkCompleter {
   }
 }
 
-/** Calls begun: their number, and the places of those with an id. */
+/** Calls begun: how many, and their places by the vendor's number and by id. */
 interface Calls {
   count: number;
+  readonly places: Map<number, number>;
   readonly byId: Map<string, number>;
 }
+
+const newCalls = (): Calls => ({ count: 0, places: new Map(), byId: new Map() });
 
 /** The place of the call that a piece without a number continues; undefined if it begins one. */
 function continuedBy(

@@ -143,3 +143,23 @@ it("TXT-10 T4: numbers as ids of answers and calls become texts, in each piece",
     { index: 0, id: "0" },
   ]);
 });
+
+it("TXT-10 T9: calls are numbered from 0, by place, whatever else their vendor counts", () => {
+  const begun = (index: number, id: string): JsonObject =>
+    call({ index, id, type: "function", function: { name: "x", arguments: "" } });
+  const more = (index: number): JsonObject => call({ index, function: { arguments: "{}" } });
+  const numbers = (...chunks: JsonObject[]): unknown[] =>
+    callsIn(passed(...chunks, end)).map((one) => (one as JsonObject)["index"]);
+  expect(numbers(begun(1, "a"), more(1), begun(3, "b"), more(3), more(1))).toEqual([0, 0, 1, 1, 0]);
+  expect(numbers(begun(0, "a"), begun(1, "b"), more(0), more(1))).toEqual([0, 1, 0, 1]);
+});
+
+it("TXT-10: chunks whose calls are in order pass as they came", () => {
+  const two = { index: 1, id: "b", type: "function", function: { name: "y", arguments: "{}" } };
+  const one = { ...two, index: 0, id: "a" };
+  const delta = { role: "assistant", tool_calls: [one, two] };
+  const written = JSON.stringify({ ...base, choices: [{ index: 0, delta }] });
+  const text = written.replace('"delta":', '"delta" : ');
+  const { passed: sent } = tapped(chatCodec.direct, framesOf(`data: ${text}\n\n`));
+  expect(sent[0]!.data).toBe(text.replace('"up"', '"acme/talk"'));
+});
