@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
+import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 
 /** Changes the answer. */

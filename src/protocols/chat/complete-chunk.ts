@@ -7,6 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 
 /** The fields that are the same on every chunk. */

@@ -128,6 +128,8 @@ it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays bes
   });
   const [unknown] = passed(stop("eos"));
   expect(unknown).toEqual({ ...stop("eos"), model: "acme/talk" });
+});
+
 it("TXT-10 T4: numbers as ids of answers and calls become texts, in each piece", () => {
   const piece = (rest: JsonObject): JsonObject => ({ ...call(rest), id: 17 });
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
