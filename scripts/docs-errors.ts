@@ -50,6 +50,9 @@ the caller's protocol, and never with a normal ending. If the provider reports a
 the code and type of that, for clients that try again after them. For generateContent the gateway repeats the error after that event, as a
 line of its own, because Google's clients look for it there.
 
+If a stream of responses was asked for, \`context_length_exceeded\` comes inside it, with status 200, although nothing was sent before.
+OpenAI answers so, and Codex shortens the conversation only then.
+
 ## Codes
 
 `;

@@ -26,7 +26,9 @@ interface FailedCall {
   readonly reply: Reply;
   /** Releases the call's hold. Absent: it has none. */
   readonly release?: () => Promise<void> | undefined;
-  /** The error as the last frames of a stream in progress. */
+  /** True if the error is told in a stream although none has begun. */
+  readonly inStream?: (error: GatewayError) => boolean;
+  /** The error as the last frames of a stream. */
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
 }
 
@@ -35,11 +37,9 @@ interface Failing {
   readonly load?: ErrorExplainer | undefined;
 }
 
-/** Ends a failed call. @throws CallError when nothing of the answer was sent yet */
-export async function endFailed(
-  { log, load }: Failing,
-  { thrown, record, reply, release, framesOf }: FailedCall,
-): Promise<void> {
+/** Ends a failed call. @throws CallError when nothing of the answer was sent yet, and the error is not told in a stream */
+export async function endFailed({ log, load }: Failing, failed: FailedCall): Promise<void> {
+  const { thrown, record, reply, release, framesOf } = failed;
   const failure = thrown instanceof AttemptFailure ? thrown.failure : undefined;
   const found = failure?.error ?? toGatewayError(thrown);
   // The overload error says that nothing was charged. Once a provider was asked, the gateway cannot claim that.
@@ -52,6 +52,9 @@ export async function endFailed(
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);
   if (reply.gone || reply.ended) return;
-  if (!reply.started) throw new CallError(error, failure?.body);
+  if (!isInStream(failed, error)) throw new CallError(error, failure?.body);
   reply.end(framesOf(error));
 }
+
+const isInStream = ({ reply, inStream }: FailedCall, error: GatewayError): boolean =>
+  reply.started || inStream?.(error) === true;

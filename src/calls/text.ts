@@ -4,7 +4,8 @@
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
 import { msSince } from "../base/elapsed.ts";
-import type { Route } from "../protocols/index.ts";
+import type { GatewayError } from "../base/errors.ts";
+import { errorCodec, type Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
 import { endFailed } from "./end.ts";
@@ -42,6 +43,7 @@ export async function runTextCall(
       thrown,
       record,
       reply,
+      inStream: (error) => isToldInStream(run.call, error),
       framesOf: (error) => context!.tap.fail(error),
     });
     await (keeper === undefined ? end : keeper.watch(end));
@@ -59,6 +61,10 @@ export async function runTextCall(
       notifyAfterHooks(services.hooks, { ...run.call, body: run.call.body.kept }, record);
   }
 }
+
+/** Only an attempt, which has a context, ends with such an error. */
+const isToldInStream = ({ protocol, stream }: AnyCall, { code }: GatewayError): boolean =>
+  stream && errorCodec(protocol).toldInStream?.has(code) === true;
 
 /** A call in flight; `context` is set once only money can refuse it. */
 interface Run {

@@ -127,6 +127,8 @@ export interface Codec extends UpstreamCodec {
   readonly name: ProtocolName;
   /** True if answers repeat tools and settings of the request. Absent: they do not. */
   readonly echoesRequest?: true;
+  /** Codes of errors that the vendor tells inside a stream only, even if it has nothing else. Absent: none. */
+  readonly toldInStream?: ReadonlySet<string>;
   /** @throws GatewayError naming the offending field in the caller's spelling. */
   decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;
@@ -209,6 +211,9 @@ export interface TapOptions {
   readonly model: string;
   readonly request: StreamSettings;
   readonly inputEstimate: number;
+  /** The gateway's id of the call, and Unix seconds: for an error before the vendor's own. */
+  readonly id: string;
+  readonly createdAt: number;
 }
 
 /** A watcher of a passing stream: frames in, frames out, and the facts seen so far. */

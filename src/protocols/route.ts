@@ -161,8 +161,9 @@ export class DirectRoute implements Route {
   }
 
   tap(): StreamTap {
-    const { caller, model, inputEstimate } = this.#facts;
-    return caller.direct.tap({ model, request: this.#streamSettings, inputEstimate });
+    const { caller, model, inputEstimate, id, createdAt } = this.#facts;
+    const request = this.#streamSettings;
+    return caller.direct.tap({ model, request, inputEstimate, id, createdAt });
   }
 
   framesOf(answer: JsonObject, usage: Usage): SseEvent[] {

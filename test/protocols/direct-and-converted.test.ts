@@ -9,7 +9,7 @@ function seenOf(protocol: ProtocolName, frames: readonly JsonObject[]) {
   const { direct } = codecs[protocol];
   const other = protocol === "chat" ? codecs.messages : codecs.chat;
   const taps = [
-    direct.tap({ model: "acme/talk", request: {}, inputEstimate: 77 }),
+    direct.tap({ model: "acme/talk", request: {}, inputEstimate: 77, id: "1", createdAt: 5 }),
     new ConvertedTap(codecs[protocol], other, answerContext),
   ];
   return taps.map((tap) => {

@@ -11,7 +11,7 @@ import type {
   ToolCallPart,
 } from "../canonical/request.ts";
 import type { CanonicalResponse, Finish } from "../canonical/response.ts";
-import type { AnswerContext, AnsweredRequest } from "../codec.ts";
+import type { AnswerContext, AnsweredRequest, WireError } from "../codec.ts";
 import { characters, encodeFileCitation, encodeUrlCitation } from "../citations.ts";
 import { kindsOf } from "../function-tools.ts";
 import { streamError } from "../error-object.ts";
@@ -51,17 +51,17 @@ export function endingOf(finish: Finish): Ending {
       return { status: "incomplete", incomplete_details: { reason }, error: null };
     }
     case "error":
-      return failedEnding("The upstream ended the answer with an error.");
+      return failedEnding({ message: "The upstream ended the answer with an error." });
     default:
       return { status: "completed", incomplete_details: null, error: null };
   }
 }
 
 /** The ending of a response that broke off. */
-export const failedEnding = (message: string, code?: string): Ending => ({
+export const failedEnding = (error: Pick<WireError, "message" | "code">): Ending => ({
   status: "failed",
   incomplete_details: null,
-  error: responseError(streamError({ message, code })),
+  error: responseError(streamError(error)),
 });
 
 /** Builds the response object, echoing the caller's settings as the protocol requires. */

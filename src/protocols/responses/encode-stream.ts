@@ -33,6 +33,7 @@ import {
   place,
   endFinishedItems,
   endLastCall,
+  errorBeforeAnswer,
   endIdleMessages,
   snapshot,
   encodePart,
@@ -75,7 +76,7 @@ function takeEvent(state: StreamState, event: CanonicalEvent): SseEvent[] {
         ...finish(state, endingOf(event.finish)),
       ];
     case "error":
-      return finish(state, failedEnding(event.message, event.code));
+      return [...errorBeforeAnswer(state, event), ...finish(state, failedEnding(event))];
     default:
       return takeBlock(state, event);
   }
@@ -295,5 +296,5 @@ function breakOff(state: StreamState, id: BlockId, block: Block): SseEvent[] {
 function endStream(state: StreamState, why: EndReason): SseEvent[] {
   if (state.ended) return [];
   const message = why.kind === "cut" ? why.message : "The upstream's answer broke off.";
-  return finish(state, failedEnding(message));
+  return finish(state, failedEnding({ message }));
 }

@@ -23,14 +23,8 @@ export function responseError({ code, message }: GatewayError): JsonObject {
 
 const keptCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "context_length_exceeded"]);
 
-/** Returns the data of an `error` event in both dialects at once: OpenAI's flat keys and Open Responses' nested object. */
-export function errorEvent(error: GatewayError, sequenceNumber: number): JsonObject {
-  return {
-    type: "error",
-    sequence_number: sequenceNumber,
-    code: error.code,
-    message: error.message,
-    param: error.param,
-    ...encodeErrorObject(error),
-  };
+/** Returns the members of an `error` event in both dialects at once: OpenAI's flat keys and Open Responses' nested object. */
+export function errorMembers(error: GatewayError): JsonObject {
+  const { code, message, param } = error;
+  return { code, message, param, ...encodeErrorObject(error) };
 }

@@ -13,6 +13,8 @@ import { decodeResponse } from "./response.ts";
 export const responsesCodec: Codec = {
   name: "responses",
   echoesRequest: true,
+  // Codex shortens the conversation only if it reads this code in a stream: it ends the turn at any status of 400.
+  toldInStream: new Set(["context_length_exceeded"]),
   limits: conversionLimits,
   decodeRequest,
   encodeRequest,

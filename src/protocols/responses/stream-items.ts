@@ -5,7 +5,8 @@ import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { BlockId } from "../canonical/events.ts";
 import type { Citation, Json, JsonObject, ToolCallPart } from "../canonical/request.ts";
-import type { AnswerContext } from "../codec.ts";
+import type { AnswerContext, WireError } from "../codec.ts";
+import { streamError } from "../error-object.ts";
 import {
   callItem,
   encodeAnnotation,
@@ -15,6 +16,7 @@ import {
   textPart,
   type Ending,
 } from "./encode-response.ts";
+import { errorMembers } from "./errors.ts";
 
 /** An item of the answer. A message stays open for more text until another item begins. */
 interface Item {
@@ -81,6 +83,18 @@ export function snapshot(state: StreamState, type: string, ending: Ending): SseE
   const response = responseObject(state.context, ending, output, state.usage);
   return frame(state, type, { response });
 }
+
+/** The frames of an error before any answer: SDKs throw at an `error` event, Codex reads only the failed response that follows. */
+export const errorBeforeAnswer = (
+  state: StreamState,
+  error: Pick<WireError, "message" | "code">,
+): SseEvent[] =>
+  state.sequence > 0
+    ? []
+    : [
+        snapshot(state, "response.created", inProgress),
+        frame(state, "error", errorMembers(streamError(error))),
+      ];
 
 /** The position of a message's part. */
 export const place = ({ item, part }: Block): JsonObject => ({

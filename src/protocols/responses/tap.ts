@@ -9,7 +9,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
-import { errorEvent, responseError } from "./errors.ts";
+import { errorMembers, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
 import { brokenNames, ResponsesReader, type ResponseEvent } from "./read-stream.ts";
 import { completeItem, completeResponse } from "./response-object.ts";
@@ -18,7 +18,7 @@ import { misreports, writeUsage } from "./usage.ts";
 /** The tap of one stream. The gateway itself writes the end marker, after the terminal event. */
 export class ResponsesTap extends DirectTap {
   readonly #reader = new ResponsesReader();
-  readonly #model: string;
+  readonly #options: TapOptions;
   readonly continuesAfterDisconnect: boolean;
   /** The response object of the stream's first event. */
   #response: JsonObject | undefined;
@@ -26,10 +26,10 @@ export class ResponsesTap extends DirectTap {
   #last: Pick<ResponseEvent, "name" | "frame" | "response"> | undefined;
   #hasFailed = false;
 
-  constructor({ model, request }: Pick<TapOptions, "model" | "request">) {
+  constructor(options: TapOptions) {
     super();
-    this.#model = model;
-    this.continuesAfterDisconnect = request.background === true;
+    this.#options = options;
+    this.continuesAfterDisconnect = options.request.background === true;
   }
 
   get usage(): Usage | undefined {
@@ -50,7 +50,7 @@ export class ResponsesTap extends DirectTap {
   }
 
   #takeResponse({ name, frame, response, isLast, error }: ResponseEvent): readonly SseEvent[] {
-    completeResponse(response, this.#model);
+    completeResponse(response, this.#options.model);
     const sent = { event: name, data: JSON.stringify(frame) };
     if (!isLast) {
       this.#response ??= response;
@@ -76,18 +76,29 @@ export class ResponsesTap extends DirectTap {
     return [...this.held, endMarker];
   }
 
-  /** Returns the upstream's failed or cancelled response if it sent one, otherwise the gateway's; an `error` event if there is no response yet. */
+  /** Returns the upstream's failed or cancelled response if it sent one, otherwise the gateway's. */
   protected failure(error: GatewayError): readonly SseEvent[] {
-    return this.#hasFailed ? this.ending() : [this.#failed(error), endMarker];
+    return this.#hasFailed ? this.ending() : [...this.#failed(error), endMarker];
   }
 
-  #failed(error: GatewayError): SseEvent {
-    const number = this.#reader.sequence + 1;
-    if (!this.#response) {
-      return { event: "error", data: JSON.stringify(errorEvent(error, number)) };
-    }
-    const response = { ...this.#response, status: "failed", error: responseError(error) };
-    const data = { type: "response.failed", sequence_number: number, response };
-    return { event: data.type, data: JSON.stringify(data) };
+  /** An error before the first response is told twice: SDKs throw at an `error` event, Codex reads only failed responses. */
+  #failed(error: GatewayError): SseEvent[] {
+    const begun = this.#response;
+    const response = {
+      ...(begun ?? this.#unbegun()),
+      status: "failed",
+      error: responseError(error),
+    };
+    const told: [string, JsonObject][] = begun ? [] : [["error", errorMembers(error)]];
+    told.push(["response.failed", { response }]);
+    return told.map(([type, members], index) => {
+      const sequence_number = this.#reader.sequence + 1 + index;
+      return { event: type, data: JSON.stringify({ type, sequence_number, ...members }) };
+    });
+  }
+
+  #unbegun(): JsonObject {
+    const { id, createdAt, model } = this.#options;
+    return completeResponse({ id: `resp_${id}`, created_at: createdAt }, model);
   }
 }

@@ -93,7 +93,7 @@ export function tapped(
   frames: readonly SseEvent[],
   request: JsonObject = {},
 ): { tap: StreamTap; passed: SseEvent[] } {
-  const tap = direct.tap({ model: "acme/talk", request, inputEstimate: 7 });
+  const tap = direct.tap({ model: "acme/talk", request, inputEstimate: 7, id: "1", createdAt: 5 });
   return { tap, passed: frames.flatMap((frame) => tap.push(frame)) };
 }
 

@@ -6,7 +6,13 @@ import { framesOf, recordingsOf, tapAll } from "../canonical/support.ts";
 import * as transcripts from "./transcripts.ts";
 
 const tap = () =>
-  generateContentCodec.direct.tap({ model: "acme/talk", request: {}, inputEstimate: 77 });
+  generateContentCodec.direct.tap({
+    model: "acme/talk",
+    request: {},
+    inputEstimate: 77,
+    id: "1",
+    createdAt: 5,
+  });
 const dataOf = (frame: SseEvent) => JSON.parse(frame.data);
 const renamed = (frames: readonly SseEvent[]) =>
   frames.map((frame) => ({ ...dataOf(frame), modelVersion: "acme/talk" }));

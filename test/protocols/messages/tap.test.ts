@@ -6,7 +6,14 @@ import { messagesCodec } from "../../../src/protocols/messages/index.ts";
 import { framesOf, recordingsOf, tapAll } from "../canonical/support.ts";
 import * as transcripts from "./transcripts.ts";
 
-const tap = () => messagesCodec.direct.tap({ model: "acme/talk", request: {}, inputEstimate: 77 });
+const tap = () =>
+  messagesCodec.direct.tap({
+    model: "acme/talk",
+    request: {},
+    inputEstimate: 77,
+    id: "1",
+    createdAt: 5,
+  });
 const names = (frames: readonly SseEvent[]) => frames.map((frame) => frame.event);
 const dataOf = (frame: SseEvent | undefined) => JSON.parse(frame!.data);
 

@@ -178,9 +178,9 @@ describe("the tap of a responses stream", () => {
     expect(tap.push({ data: JSON.stringify({ type: "response.output_text.delta" }) })).toEqual([]);
   });
 
-  it("T16: reports a failure before the first response object as an error event in both dialects", () => {
+  it("T16: reports a failure before the first response object as an error event in both dialects, then as a failed response", () => {
     const { tap } = tapped(direct, []);
-    const [event] = tap.fail(new GatewayError("upstream_error", "gone"));
+    const [event, ...others] = tap.fail(new GatewayError("upstream_error", "gone"));
     expect(event!.event).toBe("error");
     expect(JSON.parse(event!.data)).toEqual({
       type: "error",
@@ -190,6 +190,15 @@ describe("the tap of a responses stream", () => {
       param: null,
       error: { message: "gone", type: "upstream_error", param: null, code: "upstream_error" },
     });
+    const error = { code: "server_error", message: "gone" };
+    expect(dataOf(others)).toMatchObject([
+      {
+        type: "response.failed",
+        sequence_number: 1,
+        response: { id: "resp_1", model: "acme/talk", status: "failed", output: [], error },
+      },
+      "[DONE]",
+    ]);
   });
 
   it("T45 T60: counts the usage of a failed response after an error event, and not its error text", () => {
