@@ -3,7 +3,7 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject, encodeErrorObject } from "../error-object.ts";
+import { decodeErrorObject, encodeErrorObject, openAiMessage } from "../error-object.ts";
 
 export const encodeError = encodeErrorObject;
 
@@ -17,14 +17,15 @@ export function decodeError(status: number, body: unknown): WireError {
  * Encodes the `error` of a failed response object. OpenAI's codes are a closed list; other codes of the gateway remain readable in the
  * message. OpenAI sends `context_length_exceeded` although it is not on the list, and agents act on it.
  */
-export function responseError({ code, message }: GatewayError): JsonObject {
-  return { code: keptCodes.has(code) ? code : "server_error", message };
+export function responseError(error: GatewayError): JsonObject {
+  const { code } = error;
+  return { code: keptCodes.has(code) ? code : "server_error", message: openAiMessage(error) };
 }
 
 const keptCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "context_length_exceeded"]);
 
 /** Returns the members of an `error` event in both dialects at once: OpenAI's flat keys and Open Responses' nested object. */
 export function errorMembers(error: GatewayError): JsonObject {
-  const { code, message, param } = error;
-  return { code, message, param, ...encodeErrorObject(error) };
+  const { code, param } = error;
+  return { code, message: openAiMessage(error), param, ...encodeErrorObject(error) };
 }
