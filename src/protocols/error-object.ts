@@ -3,6 +3,7 @@ import { errorCatalogue, GatewayError, type ErrorCode } from "../base/errors.ts"
 import { isObject, type WireObject } from "../base/json.ts";
 import type { JsonObject } from "./canonical/request.ts";
 import type { WireError } from "./codec.ts";
+import { messageInWords, openAiWords } from "./too-long-words.ts";
 
 /** Returns `{error: {message, type, param, code}}`; all four keys are always present. */
 export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
@@ -10,11 +11,9 @@ export function encodeErrorObject(error: GatewayError): { error: JsonObject } {
   return { error: { message: openAiMessage(error), type, param, code } };
 }
 
-/** Returns the message for a caller of OpenAI's protocols. Cline, Roo Code and LiteLLM (Aider, OpenHands) read its words, not the code. */
+/** Returns the message for a caller of OpenAI's protocols. */
 export const openAiMessage = (error: Pick<GatewayError, "code" | "message">): string =>
-  tooLongMessage(error, "This model's maximum context length is exceeded", openAiWords);
-
-const openAiWords = /\bmaximum context length\b|\bexceeds the context window\b/i;
+  messageInWords(error, openAiWords);
 
 /** Returns the error that ends a running stream. A code of the gateway stays; anything else becomes `upstream_error`. */
 export const streamError = ({ message, code }: Pick<WireError, "message" | "code">): GatewayError =>
@@ -22,17 +21,6 @@ export const streamError = ({ message, code }: Pick<WireError, "message" | "code
 
 const isErrorCode = (code: string | undefined): code is ErrorCode =>
   code !== undefined && Object.hasOwn(errorCatalogue, code);
-
-/**
- * Returns the message of an error for a protocol whose clients recognise a too long context by `words`. These come first if the vendor's
- * have nothing that matches `known`.
- */
-export const tooLongMessage = (
-  { code, message }: Pick<GatewayError, "code" | "message">,
-  words: string,
-  known = new RegExp(words),
-): string =>
-  code !== "context_length_exceeded" || known.test(message) ? message : `${words}: ${message}`;
 
 const messageCharactersMax = 4000;
 

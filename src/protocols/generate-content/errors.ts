@@ -7,8 +7,9 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject, tooLongMessage } from "../error-object.ts";
+import { decodeErrorObject } from "../error-object.ts";
 import { nonEmpty } from "../read.ts";
+import { googleWords, messageInWords } from "../too-long-words.ts";
 
 const rpcStatusByHttp: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",
@@ -47,7 +48,7 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
     });
   }
   const { status } = error;
-  const message = tooLongMessage(error, "exceeds the maximum number of tokens");
+  const message = messageInWords(error, googleWords);
   return { error: { code: status, message, status: rpcStatus(status), details } };
 }
 

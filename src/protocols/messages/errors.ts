@@ -6,7 +6,8 @@ import type { GatewayError } from "../../base/errors.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { decodeErrorObject, tooLongMessage } from "../error-object.ts";
+import { decodeErrorObject } from "../error-object.ts";
+import { anthropicWords, messageInWords } from "../too-long-words.ts";
 
 const typeByStatus: Readonly<Record<number, string>> = {
   401: "authentication_error",
@@ -37,7 +38,7 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
     type: "error",
     error: {
       type: errorType(error.status),
-      message: tooLongMessage(error, "prompt is too long"),
+      message: messageInWords(error, anthropicWords),
       details,
     },
     request_id: requestId,
