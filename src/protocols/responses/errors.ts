@@ -15,11 +15,13 @@ export function decodeError(status: number, body: unknown): WireError {
 
 /**
  * Encodes the `error` of a failed response object. OpenAI's codes are a closed list; other codes of the gateway remain readable in the
- * message. OpenAI sends `context_length_exceeded` although it is not on the list, and agents act on it.
+ * message. OpenAI sends `context_length_exceeded` although it is not on the list, and agents act on it. `invalid_prompt` is its code for a
+ * refused request: Codex sends the same call up to five times more after any code that it does not know.
  */
 export function responseError(error: GatewayError): JsonObject {
-  const { code } = error;
-  return { code: keptCodes.has(code) ? code : "server_error", message: openAiMessage(error) };
+  const { code, status } = error;
+  const theirs = status < 500 ? "invalid_prompt" : "server_error";
+  return { code: keptCodes.has(code) ? code : theirs, message: openAiMessage(error) };
 }
 
 const keptCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "context_length_exceeded"]);

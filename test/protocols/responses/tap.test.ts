@@ -201,6 +201,21 @@ describe("the tap of a responses stream", () => {
     ]);
   });
 
+  it.each([
+    ["upstream_rejected", "invalid_prompt"],
+    ["content_policy_violation", "invalid_prompt"],
+    ["context_length_exceeded", "context_length_exceeded"],
+    ["rate_limit_exceeded", "rate_limit_exceeded"],
+    ["no_provider_available", "server_error"],
+  ] as const)(
+    "T16: %s has OpenAI's code %s in a failed response, so that Codex asks again only where that helps",
+    (ours, code) => {
+      const { tap } = tapped(direct, framesOf(sse(...begun)));
+      const [failed] = dataOf(tap.fail(new GatewayError(ours, "maximum context length")));
+      expect(failed).toMatchObject({ response: { error: { code } } });
+    },
+  );
+
   it("T45 T60: counts the usage of a failed response after an error event, and not its error text", () => {
     const error = {
       error: {
