@@ -98,6 +98,10 @@ const responses: Readonly<Record<string, Loss>> = {
   ),
   "input[]:agent_message": refused("a message between agents, encrypted for its own vendor"),
   "input[]:compaction": refused("the conversation so far, encrypted for its own vendor"),
+  "input[]:compaction_trigger": refused(
+    "the wish that the vendor encrypts the conversation so far",
+    "In Codex, use a provider of your own instead of the built-in one, so that it sums up itself",
+  ),
   "input[].content[]": content,
   "input[].output[]": content,
   "input[].tools[]": vendorTool,

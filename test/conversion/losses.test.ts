@@ -298,6 +298,13 @@ describe("a refused field of a call", () => {
     expect(JSON.stringify(answer)).toContain("store: false");
   });
 
+  it("T33: may be the end of a history that Codex's built-in provider compacts; its error says what compacts itself", async () => {
+    const input = [{ role: "user", content: "Hi" }, { type: "compaction_trigger" }];
+    const { status, answer } = await world.send("responses", "chat", { input });
+    expect([status, answer["error"]]).toMatchObject([400, { param: "input[1]" }]);
+    expect(JSON.stringify(answer)).toContain("use a provider of your own");
+  });
+
   it("may be a picture in a system turn, or a file that is neither PDF nor text", async () => {
     const url = "data:image/png;base64,iVBORw0KGgo=";
     const system = { role: "system", content: [{ type: "input_image", image_url: url }] };
