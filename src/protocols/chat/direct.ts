@@ -2,6 +2,7 @@
 import { isObject } from "../../base/json.ts";
 import type { JsonObject, MaximumField } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
+import { removeEmptyTools } from "../empty-tools.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, objects } from "../read.ts";
 import { completeAnswer } from "./complete-answer.ts";
@@ -24,6 +25,7 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
     ...fitVendor(copy, upstream),
     ...removeRefused(copy, refusedMembers),
   ];
+  removeEmptyTools(copy, { tool_choice: ["auto", "none"], parallel_tool_calls: undefined });
   if (upstream.maximumField) renameMaximum(copy, upstream.maximumField);
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
   if (upstream.stream) {

@@ -8,7 +8,9 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { withImageTool } from "../image-tool.ts";
 import { searchesIn, withSearches } from "../web-searches.ts";
+import { removeEmptyTools } from "../empty-tools.ts";
 import { removeFilteredFields } from "../filter.ts";
+import { isSet } from "../read.ts";
 import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { fitHistory } from "./fit-history.ts";
@@ -34,6 +36,8 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
       notes.push(dropped("parallel_tool_calls", "sent only with tools, dropped"));
     delete copy["parallel_tool_calls"];
   }
+  // A stored prompt may have tools, and so may an item that adds some: only `auto` has no effect then either.
+  if (!isSet(copy["prompt"])) removeEmptyTools(copy, { tool_choice: ["auto"] });
   notes.push(...fitHistory(copy, upstream.checksHistory === true), ...filterStreamOptions(copy));
   return { body: copy, notes };
 }
