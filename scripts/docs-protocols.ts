@@ -281,8 +281,8 @@ ${content()}
   no effort, gets the budget -1: the model decides.
 - Kimi takes a subset of JSON Schema for the arguments of tools: no \`type\` beside \`anyOf\` or \`$ref\`, references only to \`$defs\`. Types and
   references of converted calls move to the places that it takes, which is reported.
-- An empty list of tools is left out, and so is a choice that has no effect without tools, on direct routes of OpenAI's protocols too:
-  xAI, vLLM and OpenAI refuse them.
+- An empty list of tools is left out, and so is a choice that has no effect without tools. xAI, vLLM and OpenAI refuse them. In OpenAI's
+  protocols direct routes do so too.
 - A choice among allowed tools is sent to generateContent, to responses, and to the chat of OpenAI and Azure. Other vendors refuse it, so
   they are offered only the allowed tools.
 - Claude 4.1 to 4.6 refuse a temperature together with \`top_p\`. If both differ from 1, \`top_p\` is left out and reported.
