@@ -110,6 +110,16 @@ describe("a responses conversation of another vendor", () => {
     expect(route.notes.map(({ param }) => param)).toEqual(["input.reasoning"]);
   });
 
+  it.each(strict)("T39: goes to %s without open reasoning beside encrypted one", (dialect) => {
+    const hidden = { type: "reasoning", summary: [], encrypted_content: "gAAA" };
+    const open = { ...hidden, content: [{ type: "reasoning_text", text: "Hm." }] };
+    const empty = { ...hidden, content: [] };
+    const { body, notes } = at(dialect, [open, empty, input[0]!]);
+    expect(body["input"]).toEqual([hidden, empty, input[0]]);
+    expect(notes.map(({ param }) => param)).toEqual(["input.content"]);
+    expect(at("openai-compatible", [open])).toMatchObject({ body: { input: [open] }, notes: [] });
+  });
+
   it("T21 T39: is unchanged at other vendors, and if it is the vendor's own", () => {
     expect(at("openai-compatible").body["input"]).toEqual(input);
     const own = [input[0]!, input[3]!, input[4]!, ...input.slice(8, 10), { id: "item_3" }];

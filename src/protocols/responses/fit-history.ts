@@ -19,7 +19,9 @@ import { conversionLimits } from "./limits.ts";
 export function fitHistory(body: JsonObject, checksHistory: boolean): Note[] {
   return [
     ...removeForeignReasoning(body, checksHistory),
-    ...(checksHistory ? [...fitCallIds(body), ...removeForeignIds(body)] : sayAgents(body)),
+    ...(checksHistory
+      ? [...fitCallIds(body), ...removeForeignIds(body), ...removeOpenReasoning(body)]
+      : []),
   ];
 }
 
@@ -86,16 +88,40 @@ function hasForeignId(item: Json): item is JsonObject {
 }
 
 /** Removes the ids of other vendors' items. They only matter in the store of their vendor. */
-function removeForeignIds(body: JsonObject): Note[] {
+const removeForeignIds = (body: JsonObject): Note[] =>
+  removeMember(body, "id", {
+    isWrong: hasForeignId,
+    detail: "ids of items that another vendor made, dropped: the upstream refuses them",
+  });
+
+/** Removes the text of reasoning that another vendor gave beside its encryption. OpenAI takes no content of reasoning. */
+const removeOpenReasoning = (body: JsonObject): Note[] =>
+  removeMember(body, "content", {
+    isWrong: hasOpenReasoning,
+    detail: "the text of reasoning, dropped: the upstream takes it encrypted or as a summary",
+  });
+
+function hasOpenReasoning(item: Json): item is JsonObject {
+  if (!isObject(item) || item["type"] !== "reasoning") return false;
+  const { content } = item;
+  return Array.isArray(content) && content.length > 0;
+}
+
+interface WrongMember {
+  readonly isWrong: (item: Json) => item is JsonObject;
+  readonly detail: string;
+}
+
+/** Removes a member of the items where it is wrong. */
+function removeMember(body: JsonObject, name: string, { isWrong, detail }: WrongMember): Note[] {
   const input = exactTwinOf(body["input"]);
-  if (!Array.isArray(input) || !input.some(hasForeignId)) return [];
+  if (!Array.isArray(input) || !input.some(isWrong)) return [];
   body["input"] = input.map((item) => {
-    if (!hasForeignId(item)) return item;
-    const { id: _foreign, ...rest } = item;
+    if (!isWrong(item)) return item;
+    const { [name]: _wrong, ...rest } = item;
     return rest;
   });
-  const detail = "ids of items that another vendor made, dropped: the upstream refuses them";
-  return [{ param: "input.id", kind: "dropped", detail }];
+  return [{ param: `input.${name}`, kind: "dropped", detail }];
 }
 
 /** Turns messages between agents that can be read into a user's. */
