@@ -178,8 +178,8 @@ Everything passes, including fields that the gateway does not know. These are th
 - Claude Code's billing line (\`x-anthropic-billing-header\`) is left out if the model has another vendor's name, such as Kimi.
 - Ids of calls that Claude refuses, such as Kimi's \`functions.look:0\`, are replaced.
 - OpenAI and Azure refuse long ids of calls, ids of items that are not their own, and reasoning that is neither encrypted nor stored there.
-  They also refuse the text of reasoning beside its encryption, which is left out.
-  A conversation that another vendor began goes without them. That is reported.
+  They also refuse the text of reasoning beside its encryption. A conversation that another vendor began goes without all of these. That is
+  reported.
 - Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi, DeepSeek and MiMo get earlier reasoning
   as \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
 - DeepSeek requires thinking in earlier answers of a conversation with tools. It gets that of other vendors, or a blank if it is missing.
