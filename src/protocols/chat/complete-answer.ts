@@ -3,10 +3,10 @@
  * and no numbers of choices, and some servers no `created`, `id` or finish reason. Spring AI, pydantic-ai, async-openai and OpenAI's SDKs for
  * Java and .NET fail at that, and clients with a closed list of words at a vendor's own finish reason. TXT-10.
  */
+import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
-import { ownReason } from "./finish.ts";
-import { idText } from "./id-text.ts";
+import { completeCall, isCompleteCall } from "./complete-call.ts";
 
 /** Changes the answer. */
 export function completeAnswer(answer: JsonObject): void {
@@ -20,12 +20,20 @@ export function completeAnswer(answer: JsonObject): void {
       if (typeof call["id"] === "number") call["id"] = idText(call)!;
     if (nonEmpty(message["role"]) === undefined)
       choice["message"] = { ...message, role: "assistant" };
-    const reason = choice["finish_reason"];
-    const own = ownReason(reason);
-    if (own !== undefined) {
-      choice["native_finish_reason"] ??= reason!;
-      choice["finish_reason"] = own;
-    } else if (nonEmpty(reason) === undefined) choice["finish_reason"] = reasonOf(message);
+    if (nonEmpty(choice["finish_reason"]) === undefined)
+      choice["finish_reason"] = reasonOf(message);
+    completeCalls(objects(message["tool_calls"]) as JsonObject[], nonEmpty(answer["id"]) ?? "");
+  }
+}
+
+/** Completes the calls in their places. */
+function completeCalls(calls: JsonObject[], answerId: string): void {
+  for (const [at, call] of calls.entries()) {
+    if (isCompleteCall(call)) continue;
+    Object.assign(
+      call,
+      completeCall(call, () => callId(answerId, at), "{}"),
+    );
   }
 }
 

@@ -6,9 +6,8 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
-import { ownReason } from "./finish.ts";
-import { idText } from "./id-text.ts";
+import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { completeCall, isCompleteCall } from "./complete-call.ts";
 
 /** The fields that are the same on every chunk. */
 export interface ChunkFields {
@@ -51,23 +50,19 @@ export class ChunkCompleter {
       choices.every(
         (choice) =>
           isWholeChoice(choice) &&
-          this.#areInOrder(choice) &&
-          (this.#begun.has(choice["index"]) || choice["delta"]["role"] !== undefined),
+          (this.#begun.has(choice["index"]) || choice["delta"]["role"] !== undefined) &&
+          this.#hasWholeCalls(choice),
       )
     );
   }
 
-  /** True if each call has the number of its place: OpenAI's SDKs use it as that, and some vendors count other parts of an answer too. */
-  #areInOrder({ index, delta }: WireObject): boolean {
-    const { tool_calls: calls } = delta as WireObject;
+  /** The first piece of each call must have all members, later ones only its number. */
+  #hasWholeCalls({ index, delta: { tool_calls: calls } }: WholeChoice): boolean {
     if (!Array.isArray(calls)) return true;
-    const { count, places } = this.#calls.get(index) ?? newCalls();
-    let next = count;
-    return (calls as WireObject[]).every(({ index: told }) => {
-      const place = places.get(told as number);
-      if (place === undefined) next += 1;
-      return told === (place ?? next - 1);
-    });
+    const begun = this.#calls.get(index)?.count ?? 0;
+    return objects(calls).every(
+      (call) => (call["index"] as number) < begun || isCompleteCall(call),
+    );
   }
 
   /** Notes the calls of a choice that lacks nothing: later pieces may. */
@@ -93,7 +88,7 @@ export class ChunkCompleter {
     return { ...told, ...reason, index, delta: { ...delta, tool_calls: completed } };
   }
 
-  /** The first piece of a call needs its id and type too. */
+  /** The first piece of a call needs its id, type and arguments too. */
   #call(call: JsonObject, choice: unknown, answerId = ""): JsonObject {
     const calls = this.#calls.get(choice) ?? newCalls();
     this.#calls.set(choice, calls);
@@ -107,8 +102,7 @@ export class ChunkCompleter {
     if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
     if (index < calls.count) return { ...call, ...member("id", id), index };
     calls.count = index + 1;
-    const type = nonEmpty(call["type"]) ?? (isCustom ? "custom" : "function");
-    return { ...call, index, id: id ?? callId(answerId, index), type };
+    return completeCall({ ...call, index }, () => callId(answerId, index), "");
   }
 }
 

@@ -64,5 +64,27 @@ it("TXT-10 T4: numbers as ids of a whole answer and its calls become texts", () 
   expect(answered(structuredClone(answer))).toMatchObject({
     id: "17",
     choices: [{ message: { tool_calls: [called("0"), called("b")] } }],
+it("TXT-10: calls of a whole answer have an id, a type and arguments as text", () => {
+  const calls: JsonObject[] = [
+    { id: "D681", function: { name: "x", arguments: "{}" }, index: 0 },
+    { id: "", type: "", function: { name: "x", arguments: { p: 1 } } },
+    { id: "b", type: "function", function: { name: "y" } },
+    { id: "c", custom: { name: "z", input: "text" } },
+  ];
+  const message = { role: "assistant", content: "", tool_calls: calls };
+  const choices = [{ index: 0, message, finish_reason: "tool_calls" }];
+  expect(answered({ id: "up1", choices })).toMatchObject({
+    choices: [
+      {
+        message: {
+          tool_calls: [
+            { id: "D681", type: "function", function: { name: "x", arguments: "{}" }, index: 0 },
+            { id: "call_up1_1", type: "function", function: { name: "x", arguments: '{"p":1}' } },
+            { id: "b", type: "function", function: { name: "y", arguments: "{}" } },
+            { id: "c", type: "custom", custom: { name: "z", input: "text" } },
+          ],
+        },
+      },
+    ],
   });
 });

@@ -165,3 +165,18 @@ it("TXT-10: chunks whose calls are in order pass as they came", () => {
   const { passed: sent } = tapped(chatCodec.direct, framesOf(`data: ${text}\n\n`));
   expect(sent[0]!.data).toBe(text.replace('"up"', '"acme/talk"'));
 });
+it("TXT-10 T4: calls with a number also get an id, a type and arguments in their first piece", () => {
+  const calls = callsIn(
+    passed(
+      call({ index: 0, id: "a", function: { name: "x", arguments: "{}" } }),
+      call({ index: 1, id: "", type: "function", function: { name: "y" } }),
+      call({ index: 1, function: { arguments: "{}" } }),
+      end,
+    ),
+  );
+  expect(calls).toEqual([
+    { index: 0, id: "a", type: "function", function: { name: "x", arguments: "{}" } },
+    { index: 1, id: "call_up1_1", type: "function", function: { name: "y", arguments: "" } },
+    { index: 1, function: { arguments: "{}" } },
+  ]);
+});
