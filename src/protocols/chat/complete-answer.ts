@@ -6,6 +6,7 @@
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, objectOf, objects } from "../read.ts";
+import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 
 /** Changes the answer. */
@@ -13,6 +14,7 @@ export function completeAnswer(answer: JsonObject): void {
   answer["id"] = idText(answer) ?? `chatcmpl-${crypto.randomUUID()}`;
   answer["object"] ??= "chat.completion";
   answer["created"] ??= 0;
+  if (hasForeignTier(answer)) delete answer["service_tier"];
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = objectOf(choice["message"]) as JsonObject;
     choice["index"] ??= at;

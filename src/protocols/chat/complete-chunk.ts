@@ -7,6 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 
 /** The fields that are the same on every chunk. */
@@ -33,8 +34,8 @@ export class ChunkCompleter {
       for (const choice of chunk["choices"] as WireObject[]) this.#note(choice);
       return undefined;
     }
-    const told = exactTwinOf(chunk as JsonObject);
-    const answerId = idText({ id: told["id"] ?? fields?.id }) ?? "";
+    const told = withoutForeignTier(exactTwinOf(chunk as JsonObject));
+    const answerId = nonEmpty(told["id"] ?? fields?.id) ?? "";
     const choices = (objects(told["choices"]) as JsonObject[]).map((choice, at) =>
       this.#choice(choice, at, answerId),
     );
@@ -43,9 +44,10 @@ export class ChunkCompleter {
   }
 
   /** The first delta of a choice needs the role: OpenAI's SDK for JavaScript fails without one. */
-  #isComplete({ id, choices }: WireObject): boolean {
+  #isComplete(chunk: WireObject): boolean {
+    const { choices } = chunk;
     return (
-      typeof id !== "number" &&
+      !hasForeignTier(chunk) &&
       Array.isArray(choices) &&
       choices.every(
         (choice) =>
@@ -145,6 +147,13 @@ function reasonOf({ finish_reason: word, native_finish_reason: native }: JsonObj
 function withoutEmptyRole(delta: JsonObject): JsonObject {
   const { role, ...others } = delta;
   return role === "" ? others : delta;
+}
+
+/** Returns the chunk without a service tier that strict clients do not know. */
+export function withoutForeignTier<Chunk extends WireObject>(chunk: Chunk): Chunk {
+  if (!hasForeignTier(chunk)) return chunk;
+  const { service_tier: _foreign, ...others } = chunk;
+  return others as Chunk;
 }
 
 type WholeChoice = WireObject & { readonly delta: WireObject };

@@ -10,7 +10,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
-import { ChunkCompleter, type ChunkFields } from "./complete-chunk.ts";
+import { ChunkCompleter, withoutForeignTier, type ChunkFields } from "./complete-chunk.ts";
 import { errorChunk } from "./errors.ts";
 import { outputTexts } from "./output.ts";
 import { idText } from "./id-text.ts";
@@ -68,7 +68,7 @@ export class ChatTap extends DirectTap {
     if (error) return this.breakOff(error);
     if (reportsUsage && choices.length === 0) {
       // A frame that only carries usage: sent last, if the caller wants it.
-      this.#usageChunk = chunk;
+      this.#usageChunk = withoutForeignTier(chunk);
       return none;
     }
     const id = idText(chunk);

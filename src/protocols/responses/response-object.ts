@@ -4,7 +4,8 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { lookUp, objectOf } from "../read.ts";
+import { objectOf } from "../read.ts";
+import { hasForeignTier } from "../service-tiers.ts";
 import { readUsage } from "./usage.ts";
 
 /** Defaults of fields that must be present and not null. OpenAI itself sends null temperatures for reasoning models. */
@@ -45,6 +46,7 @@ const present = [
 /** Sets the canonical model id and adds missing fields. Changes and returns `response`. */
 export function completeResponse(response: JsonObject, model: string): JsonObject {
   response["model"] = model;
+  if (hasForeignTier(response)) delete response["service_tier"];
   for (const [key, value] of Object.entries(filled())) {
     if (response[key] === undefined || response[key] === null) response[key] = value;
   }

@@ -88,3 +88,14 @@ it("TXT-10: calls of a whole answer have an id, a type and arguments as text", (
     ],
   });
 });
+
+it.each([
+  ["on_demand", undefined],
+  ["standard", undefined],
+  ["flex", "flex"],
+  [null, null],
+])("TXT-10: only service tiers of OpenAI pass, others break strict clients: %j", (tier, passed) => {
+  const message = { role: "assistant", content: "Hi" };
+  const choices = [{ index: 0, message, finish_reason: "stop" }];
+  expect(answered({ id: "up1", service_tier: tier, choices })["service_tier"]).toBe(passed);
+});

@@ -180,3 +180,20 @@ it("TXT-10 T4: calls with a number also get an id, a type and arguments in their
     { index: 1, function: { arguments: "{}" } },
   ]);
 });
+
+it("TXT-10: chunks have no service tier that is not OpenAI's", () => {
+  const text = { ...base, choices: [{ index: 0, delta: { role: "assistant", content: "Hi" } }] };
+  const stop = { ...base, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+  const foreign = [text, stop, { ...base, choices: [], usage }].map((chunk) => ({
+    ...chunk,
+    service_tier: "on_demand",
+  }));
+  const { tap, passed: sent } = tapped(chatCodec.direct, framesOf(sse(...foreign, "[DONE]")), {
+    stream_options: { include_usage: true },
+  });
+  const frames = [...sent, ...tap.release()];
+  expect(frames).toHaveLength(4);
+  expect(JSON.stringify(frames)).not.toContain("service_tier");
+  expect(passed({ ...text, service_tier: "flex" }, stop)[0]).toHaveProperty("service_tier", "flex");
+});
