@@ -25,7 +25,8 @@ import { decodeReasoning, encodeReasoning } from "./reasoning.ts";
 import { readUsage, writeUsage } from "./usage.ts";
 
 /**
- * Decodes an upstream's answer; only the first of several choices.
+ * Decodes an upstream's answer; only the first of several numbered choices. Choices without numbers are pieces of one answer: GitHub
+ * Copilot puts the text and each call of Claude into choices of their own.
  * @throws GatewayError `upstream_error` for an error sent with status 200, or an answer without any choice.
  */
 export function decodeResponse(body: JsonObject): CanonicalResponse {
@@ -37,10 +38,14 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
   const choice = choices.find(({ index }) => index === 0) ?? choices[0];
   if (!choice) throw new GatewayError("upstream_error", "The upstream's answer holds no choice.");
   const id = nonEmpty(body["id"]) ?? "";
-  const message = objectOf(choice["message"]);
-  const annotations = decodeAnnotations(message["annotations"]);
+  const pieces = choices.some(({ index }) => typeof index === "number") ? [choice] : choices;
+  const messages = pieces.map(({ message }) => objectOf(message));
+  const annotations = messages.flatMap((message) => decodeAnnotations(message["annotations"]));
   const cited = annotations.length > 0 ? annotations : decodePages(body);
-  const content = withCitations(decodeMessage(message, id), cited);
+  const said = messages.flatMap((message, at) =>
+    decodeMessage(message, at === 0 ? id : `${id}${at}`),
+  );
+  const content = withCitations(said, cited);
   const hasCalls = content.some((part) => part.type === "tool_call");
   const usage = readUsage(body["usage"]);
   return {

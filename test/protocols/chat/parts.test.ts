@@ -46,6 +46,23 @@ it.each<[string, JsonObject[], object[]]>([
   expect(streamed(content).content).toEqual(parts);
 });
 
+it("T15: choices without numbers are pieces of one answer, as Claude's calls at GitHub Copilot", () => {
+  const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: "{}" } });
+  const choices: JsonObject[] = [
+    { finish_reason: "tool_calls", message: { role: "assistant", content: "I look." } },
+    { finish_reason: "tool_calls", message: { role: "assistant", tool_calls: [call("a")] } },
+    { finish_reason: "tool_calls", message: { role: "assistant", tool_calls: [call("b")] } },
+  ];
+  expect(chatCodec.decodeResponse({ choices })).toMatchObject({
+    content: [
+      { type: "text", text: "I look." },
+      { type: "tool_call", id: "a" },
+      { type: "tool_call", id: "b" },
+    ],
+    finish: { reason: "tool_calls" },
+  });
+});
+
 it("T15: the first of several choices is read, at any position in the list", () => {
   const choice = (index: number) => ({
     index,
