@@ -20,7 +20,7 @@ export function fromVendorSchema(schema: WireObject): JsonObject {
   const { nullable, ...rest } = schema;
   const result: JsonObject = {};
   for (const [spelled, value] of Object.entries(rest)) {
-    if (spelled === "type" && value === "TYPE_UNSPECIFIED") continue;
+    if (spelled === "type" && (value === "TYPE_UNSPECIFIED" || value === 0)) continue;
     const key = keywordOf.get(spelled) ?? spelled;
     result[key] = fromMember(key, value);
   }
@@ -40,7 +40,7 @@ function allowNull(schema: JsonObject): void {
 const schemaMaps = new Set(["properties", "$defs"]);
 
 function fromMember(key: string, value: unknown): Json {
-  if (key === "type" && typeof value === "string") return value.toLowerCase();
+  if (key === "type") return typeOf(value);
   if (key === "$ref" && typeof value === "string") return value.replace(/^#\/defs\//, "#/$defs/");
   if (schemaMaps.has(key) && isObject(value)) {
     return Object.fromEntries(
@@ -50,6 +50,14 @@ function fromMember(key: string, value: unknown): Json {
   if (schemaLists.has(key) && Array.isArray(value)) return value.map(fromAny);
   if (bounds.has(key) && typeof value === "string" && /^\d+$/.test(value)) return Number(value);
   return schemaMembers.has(key) ? fromAny(value) : (value as Json);
+}
+
+/** The types by the vendor's numbers, which Google's older SDK for Python sends by REST. */
+const types = ["", "string", "number", "integer", "boolean", "array", "object", "null"];
+
+function typeOf(value: unknown): Json {
+  if (typeof value === "string") return value.toLowerCase();
+  return (typeof value === "number" ? types[value] : undefined) ?? (value as Json);
 }
 
 const fromAny = (value: unknown): Json =>

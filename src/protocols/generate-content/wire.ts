@@ -19,6 +19,10 @@ const text = Type.String();
 const some = (item: TSchema, options: { minItems?: number } = {}) =>
   Type.Union([item, Type.Array(item, options)]);
 
+/** A name, or its number: the vendor's server reads both, and SDKs that are generated from its definitions send numbers by REST. */
+const named = (name: TSchema, maximum?: number) =>
+  Type.Union([Type.Integer({ minimum: 0, ...(maximum === undefined ? {} : { maximum }) }), name]);
+
 const media = {
   inlineData: fields({ mimeType: text, data: text }),
   fileData: fields({ mimeType: text, fileUri: text }),
@@ -50,7 +54,7 @@ const functionDeclaration = fields(
 
 const toolConfig = fields({
   functionCallingConfig: fields({
-    mode: oneOf("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"),
+    mode: named(oneOf("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"), 4),
     allowedFunctionNames: Type.Array(text),
   }),
 });
@@ -69,13 +73,13 @@ const generationConfig = fields({
   frequencyPenalty: penalty,
   responseMimeType: text,
   responseSchema: anyObject,
-  responseModalities: Type.Array(text),
+  responseModalities: Type.Array(named(text)),
   responseLogprobs: Type.Boolean(),
   logprobs: Type.Integer({ minimum: 0, maximum: 20 }),
   thinkingConfig: fields({
     includeThoughts: Type.Boolean(),
     thinkingBudget: Type.Integer({ minimum: -1 }),
-    thinkingLevel: text,
+    thinkingLevel: named(text),
   }),
 });
 

@@ -1,6 +1,7 @@
 /** Google's own schema dialect, converted to JSON Schema for other vendors. CONV-208; trap T24. */
 import { expect, it } from "vitest";
 import { fromVendorSchema } from "../../../src/protocols/generate-content/from-schema.ts";
+import { generateContentCodec } from "../../../src/protocols/generate-content/index.ts";
 import { routeOf } from "../../conversion/route.ts";
 
 const read = (schema: Record<string, unknown>) => fromVendorSchema(schema);
@@ -24,6 +25,18 @@ it.each([
     { defs: { Place: { type: "STRING" } }, properties: { at: { ref: "#/defs/Place" } } },
     { $defs: { Place: { type: "string" } }, properties: { at: { $ref: "#/$defs/Place" } } },
   ],
+  [
+    "numbers of types",
+    { type: 6, properties: { a: { type: 1, nullable: true }, b: { type: 5, items: { type: 3 } } } },
+    {
+      type: "object",
+      properties: {
+        a: { type: ["string", "null"] },
+        b: { type: "array", items: { type: "integer" } },
+      },
+    },
+  ],
+  ["the number of no type", { type: 0, description: "x" }, { description: "x" }],
   ["an unspecified type", { type: "TYPE_UNSPECIFIED", description: "x" }, { description: "x" }],
 ])("the schemas within %s are converted too", (_what, schema, expected) => {
   expect(read(schema)).toEqual(expected);
@@ -68,4 +81,22 @@ it("T24: a tool with a map reaches a chat upstream with that protocol's types", 
     tools: [{ functionDeclarations: [{ name: "label", parameters }] }],
   });
   expect(JSON.stringify(body["tools"])).not.toMatch(/STRING|OBJECT/);
+});
+
+it("T24 T29: enums as numbers, as Google's older SDK for Python sends them by REST, are read", () => {
+  const parameters = { type: 6, properties: { a: { type: 1 } } };
+  const body = {
+    contents: [{ parts: [{ text: "Hi" }] }],
+    tools: [{ functionDeclarations: [{ name: "f", parameters }] }],
+    toolConfig: { functionCallingConfig: { mode: 2, allowedFunctionNames: ["f"] } },
+    safetySettings: [{ category: 7, threshold: 4 }],
+    generationConfig: { responseModalities: [1] },
+  };
+  expect(() => generateContentCodec.direct.validate(body)).not.toThrow();
+  expect(routeOf("generate_content", "chat", body).body).toMatchObject({
+    tools: [
+      { function: { parameters: { type: "object", properties: { a: { type: "string" } } } } },
+    ],
+    tool_choice: { type: "function", function: { name: "f" } },
+  });
 });
