@@ -163,10 +163,9 @@ function jsonType(value: unknown): string {
 const article = (type: string): string => (/^[aio]/.test(type) ? `an ${type}` : `a ${type}`);
 
 function wrongType(rules: readonly Rule[], value: unknown, param: string): Fault {
-  const expected = rules
-    .map((rule) => rule.type ?? "value")
-    .filter((type) => type !== "null")
-    .map(article);
+  const types = new Set(rules.map((rule) => rule.type ?? "value"));
+  types.delete("null");
+  const expected = [...types].map(article);
   const actual = typeof value === "number" ? "number" : jsonType(value);
   const got = actual === "null" ? "null" : article(actual);
   const message = `Invalid type for '${param}': expected ${expected.join(" or ")}, but got ${got} instead.`;

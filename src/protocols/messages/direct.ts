@@ -22,6 +22,7 @@ import { validate } from "./request.ts";
 import { MessagesTap } from "./tap.ts";
 import { disableThinkingInLoop } from "./unsigned-loop.ts";
 import { removeUnsigned } from "./unsigned.ts";
+import { withoutUnset } from "./unset-sampling.ts";
 import { decodeUsage, encodeUsage, misreports } from "./usage.ts";
 
 function facts(body: JsonObject): CallFacts {
@@ -78,7 +79,7 @@ function request(
   body: JsonObject,
   upstream: RequestAddress,
 ): { body: JsonObject; notes: readonly Note[] } {
-  const copy = { ...body };
+  const copy = { ...withoutUnset(body) };
   const notes = [
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),

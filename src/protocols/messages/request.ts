@@ -20,6 +20,7 @@ import { isSet, list, readRenamed, type Fields, type Gathered, type Mutable } fr
 import { compileCheck } from "../wire-check.ts";
 import { decodeContent, decodeInner } from "./blocks.ts";
 import { decodeToolChanges, decodeTools } from "./tools.ts";
+import { withoutUnset } from "./unset-sampling.ts";
 import { messagesRequest } from "./wire.ts";
 
 const checkFields = compileCheck(messagesRequest);
@@ -69,7 +70,7 @@ export function decodeRequest(body: JsonObject, address: RequestAddress): Canoni
   const gathered: Gathered = { names: {}, native: [] };
   const messages = decodeMessages(body, gathered.native);
   const request: Fields = {
-    ...readRenamed(body, sampling, gathered.names),
+    ...readRenamed(withoutUnset(body), sampling, gathered.names),
     ...decodeTools(body, gathered),
     ...decodeToolChanges(gathered.native),
     ...decodeToolChoice(body, gathered),

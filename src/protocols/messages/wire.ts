@@ -185,6 +185,9 @@ const shared = {
   cache_control: cacheControl,
 };
 
+/** The value of some clients for what is not set (unset-sampling.ts). */
+const unset = (type: string) => Type.Unsafe<number>({ type, enum: [-1] });
+
 /** The body of `POST /v1/messages`. */
 export const messagesRequest = Type.Object({
   ...shared,
@@ -192,8 +195,8 @@ export const messagesRequest = Type.Object({
   stop_sequences: nullable(Type.Array(Type.String())),
   stream: nullable(Type.Boolean()),
   temperature: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-  top_p: nullable(Type.Number({ minimum: 0, maximum: 1 })),
-  top_k: nullable(Type.Integer({ minimum: 0 })),
+  top_p: nullable(Type.Union([unset("number"), Type.Number({ minimum: 0, maximum: 1 })])),
+  top_k: nullable(Type.Union([unset("integer"), Type.Integer({ minimum: 0 })])),
   metadata: nullable(Type.Object({ user_id: nullable(Type.String()) })),
 });
 
