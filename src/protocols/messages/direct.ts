@@ -19,6 +19,7 @@ import { fitCallIds } from "./call-ids.ts";
 import { decodeError } from "./errors.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { validate } from "./request.ts";
+import { fillOmittedThinking } from "./omitted-thinking.ts";
 import { MessagesTap } from "./tap.ts";
 import { disableThinkingInLoop } from "./unsigned-loop.ts";
 import { removeUnsigned } from "./unsigned.ts";
@@ -80,6 +81,7 @@ function request(
   upstream: RequestAddress,
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...withoutUnset(body) };
+  fillOmittedThinking(copy);
   const notes = [
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),

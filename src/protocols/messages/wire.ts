@@ -83,8 +83,9 @@ const block = Type.Object(blockFields, {
       },
     }),
     when("type", ["thinking"], {
-      required: ["thinking"],
       properties: { thinking: Type.String(), signature: nullable(Type.String()) },
+      // Some clients keep only the signature of thinking that is not displayed.
+      anyOf: [{ required: ["signature"] }, { required: ["thinking"] }],
     }),
     when("type", ["redacted_thinking"], {
       required: ["data"],
