@@ -1,7 +1,7 @@
 /**
  * Removes what has no effect without tools from the body of a direct request. Agents that sum up a conversation without tools send an empty
- * list: Codex with the choice `auto`, which xAI refuses (openai/codex#46773), Kimi CLI and MiniMax Code in chat, where vLLM and OpenAI refuse
- * the list. Nothing is lost, so this is not noted.
+ * list. Codex sends it with the choice `auto`, which xAI refuses (openai/codex#46773). Kimi CLI and MiniMax Code send it in chat, where vLLM and
+ * OpenAI refuse it. Nothing is lost, so this is not noted.
  */
 import type { JsonObject } from "./canonical/request.ts";
 

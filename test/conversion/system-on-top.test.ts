@@ -57,24 +57,27 @@ const systemFirst = [
 const marked = (text: string) => `<system-reminder>\n${text}\n</system-reminder>`;
 
 describe("a system turn within the conversation", () => {
-  it.each(systemFirst)("CONV-201 T20: of an agent stays at %s, marked and reported", (model) => {
-    const system = { role: "system", content: "Be brief." };
-    const claude = sent("messages", claudeCode, model);
-    expect(claude.turns[0]).toEqual(system);
-    const bridge = model.startsWith("mistral") ? ["assistant"] : [];
-    expect(claude.roles).toEqual(["system", "user", "assistant", "tool", ...bridge, "user"]);
-    expect(claude.turns[1]).toMatchObject({ content: `Where?\n\n${marked("Agents: none.")}` });
-    expect(claude.turns.at(-1)).toMatchObject({ content: marked("Hurry.") });
-    expect(new Set(claude.params)).toEqual(new Set(["messages"]));
-    const agent = sent("responses", codex, model);
-    expect(agent.turns[0]).toEqual({ role: "system", content: "Be brief.\n\nAgents: none." });
-    expect(agent.roles).toEqual(["system", "user", "assistant", "user"]);
-    expect(agent.turns[3]).toMatchObject({ content: `${marked("Hurry.")}\n\nAnd now?` });
-    expect(agent.params).toEqual(["input"]);
-  });
+  it.each(systemFirst)(
+    "CONV-201 T20: stays if an agent sent it, marked and reported, at %s",
+    (model) => {
+      const system = { role: "system", content: "Be brief." };
+      const claude = sent("messages", claudeCode, model);
+      expect(claude.turns[0]).toEqual(system);
+      const bridge = model.startsWith("mistral") ? ["assistant"] : [];
+      expect(claude.roles).toEqual(["system", "user", "assistant", "tool", ...bridge, "user"]);
+      expect(claude.turns[1]).toMatchObject({ content: `Where?\n\n${marked("Agents: none.")}` });
+      expect(claude.turns.at(-1)).toMatchObject({ content: marked("Hurry.") });
+      expect(new Set(claude.params)).toEqual(new Set(["messages"]));
+      const agent = sent("responses", codex, model);
+      expect(agent.turns[0]).toEqual({ role: "system", content: "Be brief.\n\nAgents: none." });
+      expect(agent.roles).toEqual(["system", "user", "assistant", "user"]);
+      expect(agent.turns[3]).toMatchObject({ content: `${marked("Hurry.")}\n\nAnd now?` });
+      expect(agent.params).toEqual(["input"]);
+    },
+  );
 
   it.each(["generate_content", "converse", "messages"] as const)(
-    "CONV-401 CONV-501: of an agent leaves the beginning as it was towards %s, for the vendor's cache",
+    "CONV-401 CONV-501: leaves the beginning as it was if an agent sent it, for the vendor's cache, towards %s",
     (to) => {
       const { input, ...rest } = codex;
       const whole = routeOf("responses", to, codex).body;
@@ -101,7 +104,7 @@ describe("a system turn within the conversation", () => {
   });
 
   it.each(["generate_content", "converse", "messages"] as const)(
-    "CONV-401 CONV-501: of a chat caller goes to the top towards %s, and is reported",
+    "CONV-401 CONV-501: goes to the top if a chat caller sent it, and is reported, towards %s",
     (to) => {
       const { body: up, notes } = routeOf("chat", to, chat);
       const system = JSON.stringify(up["systemInstruction"] ?? up["system"]);

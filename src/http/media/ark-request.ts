@@ -61,7 +61,7 @@ export function arkBody(body: Readonly<Record<string, unknown>>): ArkBody {
 }
 
 /**
- * Refuses the fields that ask for a shorter or a cheaper video. Other fields that nobody reads are dropped and noted, but without these the
+ * Refuses the fields that ask for a shorter or a cheaper video. Other fields without an effect are dropped and noted, but without these the
  * caller would pay for another video, and Ark's answer has no place for a note.
  */
 function refuseOtherVideos({ frames, draft }: Readonly<Record<string, unknown>>): void {

@@ -5,9 +5,11 @@
  */
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { nonEmpty, objectOf, objects } from "../read.ts";
+import { member, nonEmpty, objectOf, objects } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
+import { ownReason } from "./finish.ts";
+import { idText } from "./id-text.ts";
 
 /** Changes the answer. */
 export function completeAnswer(answer: JsonObject): void {
@@ -18,12 +20,14 @@ export function completeAnswer(answer: JsonObject): void {
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = objectOf(choice["message"]) as JsonObject;
     choice["index"] ??= at;
-    for (const call of objects(message["tool_calls"]) as JsonObject[])
-      if (typeof call["id"] === "number") call["id"] = idText(call)!;
     if (nonEmpty(message["role"]) === undefined)
       choice["message"] = { ...message, role: "assistant" };
-    if (nonEmpty(choice["finish_reason"]) === undefined)
-      choice["finish_reason"] = reasonOf(message);
+    const reason = choice["finish_reason"];
+    const own = ownReason(reason);
+    if (own !== undefined) {
+      choice["native_finish_reason"] ??= reason!;
+      choice["finish_reason"] = own;
+    } else if (nonEmpty(reason) === undefined) choice["finish_reason"] = reasonOf(message);
     completeCalls(objects(message["tool_calls"]) as JsonObject[], nonEmpty(answer["id"]) ?? "");
   }
 }
@@ -34,7 +38,7 @@ function completeCalls(calls: JsonObject[], answerId: string): void {
     if (isCompleteCall(call)) continue;
     Object.assign(
       call,
-      completeCall(call, () => callId(answerId, at), "{}"),
+      completeCall({ ...call, ...member("id", idText(call)) }, () => callId(answerId, at), "{}"),
     );
   }
 }

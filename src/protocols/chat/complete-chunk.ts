@@ -6,9 +6,11 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
+import { ownReason } from "./finish.ts";
+import { idText } from "./id-text.ts";
 
 /** The fields that are the same on every chunk. */
 export interface ChunkFields {
@@ -35,7 +37,7 @@ export class ChunkCompleter {
       return undefined;
     }
     const told = withoutForeignTier(exactTwinOf(chunk as JsonObject));
-    const answerId = nonEmpty(told["id"] ?? fields?.id) ?? "";
+    const answerId = idText({ id: told["id"] ?? fields?.id }) ?? "";
     const choices = (objects(told["choices"]) as JsonObject[]).map((choice, at) =>
       this.#choice(choice, at, answerId),
     );
@@ -45,8 +47,9 @@ export class ChunkCompleter {
 
   /** The first delta of a choice needs the role: OpenAI's SDK for JavaScript fails without one. */
   #isComplete(chunk: WireObject): boolean {
-    const { choices } = chunk;
+    const { id, choices } = chunk;
     return (
+      typeof id !== "number" &&
       !hasForeignTier(chunk) &&
       Array.isArray(choices) &&
       choices.every(
@@ -58,13 +61,21 @@ export class ChunkCompleter {
     );
   }
 
-  /** The first piece of each call must have all members, later ones only its number. */
+  /**
+   * True if each call has the number of its place, and its first piece all members. OpenAI's SDKs take the number for the place, and some
+   * vendors count other parts of an answer too.
+   */
   #hasWholeCalls({ index, delta: { tool_calls: calls } }: WholeChoice): boolean {
     if (!Array.isArray(calls)) return true;
-    const begun = this.#calls.get(index)?.count ?? 0;
-    return objects(calls).every(
-      (call) => (call["index"] as number) < begun || isCompleteCall(call),
-    );
+    const { count, places } = this.#calls.get(index) ?? newCalls();
+    let next = count;
+    return (calls as WireObject[]).every((call) => {
+      const { index: told } = call;
+      const place = places.get(told as number);
+      if (place !== undefined) return told === place;
+      next += 1;
+      return told === next - 1 && isCompleteCall(call);
+    });
   }
 
   /** Notes the calls of a choice that lacks nothing: later pieces may. */
@@ -104,7 +115,7 @@ export class ChunkCompleter {
     if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
     if (index < calls.count) return { ...call, ...member("id", id), index };
     calls.count = index + 1;
-    return completeCall({ ...call, index }, () => callId(answerId, index), "");
+    return completeCall({ ...call, ...member("id", id), index }, () => callId(answerId, index), "");
   }
 }
 

@@ -20,7 +20,7 @@ export interface Output {
   readonly citations: readonly Citation[];
   /** Pictures: beside the text (OpenRouter) or among its parts. */
   readonly images: readonly unknown[];
-  /** What is said in the sound of the answer. */
+  /** The words in the sound of the answer. */
   readonly transcript: string;
   /** Length of that sound in base64. */
   readonly soundCharacters: number;

@@ -21,7 +21,7 @@ export function fitHistory(body: JsonObject, checksHistory: boolean): Note[] {
     ...removeForeignReasoning(body, checksHistory),
     ...(checksHistory
       ? [...fitCallIds(body), ...removeForeignIds(body), ...removeOpenReasoning(body)]
-      : []),
+      : sayAgents(body)),
   ];
 }
 

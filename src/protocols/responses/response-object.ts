@@ -4,7 +4,7 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { objectOf } from "../read.ts";
+import { lookUp, objectOf } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { readUsage } from "./usage.ts";
 

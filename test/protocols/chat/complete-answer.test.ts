@@ -64,6 +64,9 @@ it("TXT-10 T4: numbers as ids of a whole answer and its calls become texts", () 
   expect(answered(structuredClone(answer))).toMatchObject({
     id: "17",
     choices: [{ message: { tool_calls: [called("0"), called("b")] } }],
+  });
+});
+
 it("TXT-10: calls of a whole answer have an id, a type and arguments as text", () => {
   const calls: JsonObject[] = [
     { id: "D681", function: { name: "x", arguments: "{}" }, index: 0 },

@@ -84,6 +84,8 @@ it.each<[JsonObject, JsonObject]>([
   expect(dataOf(passed).at(-1)).toMatchObject({ item: { ...item, ...added } });
   const { output } = direct.answer({ output: [{ ...item }] }, "acme/talk");
   expect(output).toEqual([{ ...item, ...added }]);
+});
+
 it("RESP-52: a service tier that is not OpenAI's is the default one", () => {
   const tier = (service_tier: string) => direct.answer({ output: [], service_tier }, "a/b");
   expect(tier("on_demand")["service_tier"]).toBe("default");
