@@ -2,7 +2,6 @@
  * Runs every check of a text call that needs no database, and collects the data for its next steps. These are model, suffix, scope,
  * entry point, fields, routes, upper bound. Requirements: TXT, ALLOW, ROUTE.
  */
-import { GatewayError } from "../base/errors.ts";
 import { inRequestOrder, type Note } from "../base/notes.ts";
 import {
   checkParameters,
@@ -19,6 +18,7 @@ import {
 } from "../catalog/index.ts";
 import {
   codecs,
+  isClaude,
   routeOf,
   upstreamCodecs,
   type JsonObject,
@@ -33,6 +33,7 @@ import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
 import { modelLimitsOf, type ModelLimits } from "./model-limits.ts";
 import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
+import { usable } from "./usable.ts";
 import type { WrittenRequest } from "./write-body.ts";
 
 /** One provider's offer; candidates are in the order of the plan. */
@@ -51,6 +52,8 @@ export interface Candidate<Kind extends Offer = Offer> {
   route(): Route;
   /** Reserved output tokens of one answer: the requested number, or the model's default reservation. 0 for calls without output. */
   readonly reservedOutputTokens: number;
+  /** True if its cache writes are for an hour, and its protocol does not report that. */
+  readonly writesForHour?: boolean;
   /** Parameters dropped or rewritten on the route, in the order of the request. */
   notes(): readonly Note[];
   /** The request, if it was written before admission; the attempt that sends it takes it. */
@@ -96,9 +99,9 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     check: (model) => checkParameters(model, call.protocol, body),
   });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens } = facts;
+  const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens, hourWrites } = facts;
   const most = modelLimitsOf(plans[0]!);
-  const asked = { inputEstimate, inputMedia, session, askedOutputTokens, most };
+  const asked = { inputEstimate, inputMedia, session, askedOutputTokens, hourWrites, most };
   const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(
     plans.flatMap((one) => candidatesOf(one, shared)),
@@ -137,6 +140,7 @@ interface CandidateParts {
   readonly inputMedia: number;
   readonly session: string | undefined;
   readonly askedOutputTokens: number | undefined;
+  readonly hourWrites: boolean | undefined;
   /** The limits of the model that the call asks for. */
   readonly most: ModelLimits;
 }
@@ -149,6 +153,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   readonly isShorter: boolean;
   readonly isLongerLeftOut: boolean;
   readonly reservedOutputTokens: number;
+  readonly writesForHour: boolean;
   written: WrittenRequest | undefined;
   #releasable: CandidateParts | undefined;
   #filtered: FilteredBody | undefined;
@@ -163,6 +168,8 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.isShorter = contextLength < parts.most.contextLength;
     this.isLongerLeftOut = contextLength < parts.most.contextLengthLeftOut;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
+    const isClaudeInChat = offer.protocol === "chat" && isClaude(offer.upstreamModel);
+    this.writesForHour = parts.hourWrites === true && isClaudeInChat;
     this.#releasable = parts;
   }
 
@@ -261,40 +268,4 @@ class OfferCandidate implements Candidate<TextOffer> {
       services.forceConversion,
     );
   }
-}
-
-/**
- * Returns the candidates from the first that can take the request; a request that only some upstreams cannot take is no error. If
- * none can, tries those left out for their health: they are the only ones left for this request.
- */
-function usable(
-  candidates: readonly OfferCandidate[],
-  leftOut: () => readonly OfferCandidate[],
-): readonly OfferCandidate[] {
-  const refusals: GatewayError[] = [];
-  const ready = firstUsable(candidates, refusals);
-  if (ready.length > 0) return ready;
-  const last = refusals.length === 0 ? [] : firstUsable(leftOut(), refusals);
-  if (last.length > 0) return last;
-  throw (
-    refusals[0] ??
-    new GatewayError("no_provider_available", "No provider of this model is available now.")
-  );
-}
-
-/** Returns the candidates from the first that can take the request. Adds the errors of earlier ones to `refusals`. */
-function firstUsable(
-  candidates: readonly OfferCandidate[],
-  refusals: GatewayError[],
-): readonly OfferCandidate[] {
-  for (let index = 0; index < candidates.length; index += 1) {
-    try {
-      candidates[index]!.route();
-      return index === 0 ? candidates : candidates.slice(index);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      refusals.push(error);
-    }
-  }
-  return [];
 }

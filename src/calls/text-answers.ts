@@ -181,14 +181,22 @@ function eventsIn(bytes: Buffer): SseEvent[] {
 /** The answer with its charge, at the price of the offer that gave it. */
 function answeredFor(
   { record, services }: CallContext,
-  { offer }: Candidate,
-  metered: Metered,
+  { offer, writesForHour }: Candidate,
+  told: Metered,
   end: () => void,
 ): Answered {
+  const metered = writesForHour === true ? withHourWrites(told) : told;
   record.metered = metered;
   record.price = offer.price;
   const costNano = priceUsage(offer.price, metered.usage);
   return { amountNano: chargeFor(costNano, { log: services.log, id: record.id }), end };
+}
+
+/** Counts all cache writes as those for an hour, unless the vendor reports them apart (T54). */
+function withHourWrites({ usage, source }: Metered): Metered {
+  const { cacheWriteTokens, cacheWrite1hTokens } = usage;
+  if (cacheWrite1hTokens > 0) return { usage, source };
+  return { usage: { ...usage, cacheWrite1hTokens: cacheWriteTokens }, source };
 }
 
 /** Not every vendor labels its streams: if a stream was requested, any answer not labelled as JSON is read as one. */

@@ -22,18 +22,20 @@ export interface BoundFacts {
   readonly isText?: boolean | undefined;
   /** True if a tool of the vendor may make pictures. */
   readonly imageTool?: boolean | undefined;
+  /** True if cache writes may be for an hour in a protocol that does not report it (T54). */
+  readonly hourWrites?: boolean | undefined;
 }
 
 const largest = (...rates: readonly (NanoUsd | undefined)[]): NanoUsd =>
   rates.reduce<NanoUsd>((most, rate = 0n) => larger(most, rate), 0n);
 
-function inputRate(rates: TextRates, { protocol }: TextOffer, { isText }: BoundFacts): NanoUsd {
+function inputRate(rates: TextRates, { protocol }: TextOffer, facts: BoundFacts): NanoUsd {
   return largest(
     rates.input,
     rates.cacheRead,
     rates.cacheWrite,
-    isText === true ? undefined : rates.audioInput,
-    hasHourWrites(rates, protocol) ? hourWriteRate(rates) : undefined,
+    facts.isText === true ? undefined : rates.audioInput,
+    facts.hourWrites === true || hasHourWrites(rates, protocol) ? hourWriteRate(rates) : undefined,
   );
 }
 

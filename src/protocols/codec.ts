@@ -154,6 +154,8 @@ export interface CallFacts {
   readonly webSearches: number;
   /** True if the model may make pictures with a tool of its vendor; absent if the protocol has no such tool. */
   readonly imageTool?: boolean;
+  /** True if the request has cache markers, and each asks for an hour; absent if the protocol reports the lifetimes of writes (T54). */
+  readonly hourWrites?: boolean;
 }
 
 /** The part of a protocol that a direct route needs: nothing is converted, and the body changes only where necessary. */

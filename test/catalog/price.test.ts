@@ -339,6 +339,7 @@ describe("upperBound", () => {
     const asked = { ...facts, maxOutputTokens: 0 };
     expect(upperBound(base, [offer(price)], asked)).toBe(usd("0.00125"));
     expect(upperBound(base, [offer(price, "messages")], asked)).toBe(usd("0.002"));
+    expect(upperBound(base, [offer(price)], { ...asked, hourWrites: true })).toBe(usd("0.002"));
   });
 
   it("adds the price of a request, and takes the reasoning rate if it is above the output rate", () => {

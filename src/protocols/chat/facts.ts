@@ -9,7 +9,8 @@ import { outputTexts, readOutput, type Output } from "./output.ts";
 
 /** Reads the facts of a validated request. */
 export function readFacts(body: WireObject): CallFacts {
-  const size = { characters: 0, media: 0 };
+  const size = { characters: 0, media: 0, markers: 0, hourMarkers: 0 };
+  for (const holder of [body, ...objects(body["tools"])]) countMarker(holder, size);
   for (const message of list(body["messages"])) if (isObject(message)) addMessage(message, size);
   const definitions = [body["tools"], body["functions"], body["response_format"]];
   for (const value of definitions) if (isSet(value)) size.characters += jsonCharacters(value);
@@ -21,6 +22,7 @@ export function readFacts(body: WireObject): CallFacts {
     inputCharacters: size.characters,
     inputMedia: size.media,
     webSearches: searchesToReserve(isSearchTool, asked),
+    ...(size.markers > 0 && size.markers === size.hourMarkers && { hourWrites: true }),
   };
 }
 
@@ -33,11 +35,21 @@ function largest(...limits: readonly unknown[]): number | undefined {
 interface Size {
   characters: number;
   media: number;
+  /** Cache markers, and those among them that ask for an hour. */
+  markers: number;
+  hourMarkers: number;
+}
+
+function countMarker({ cache_control: marker }: WireObject, size: Size): void {
+  if (!isObject(marker)) return;
+  size.markers += 1;
+  if (marker["ttl"] === "1h") size.hourMarkers += 1;
 }
 
 const mediaParts = new Set(["image_url", "input_audio", "file", "video_url"]);
 
 function addMessage(message: WireObject, size: Size): void {
+  countMarker(message, size);
   for (const key of Object.keys(message)) {
     const value = message[key];
     if (key !== "content") size.characters += typeof value === "string" ? textCharacters(value) : 0;
@@ -52,6 +64,7 @@ function addMessage(message: WireObject, size: Size): void {
 
 function addPart(part: unknown, size: Size): void {
   if (!isObject(part)) return;
+  countMarker(part, size);
   if (typeof part["type"] === "string" && mediaParts.has(part["type"])) {
     size.media += 1;
     size.characters += textInDataUrl(objectOf(part["file"])["file_data"]);

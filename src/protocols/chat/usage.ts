@@ -41,11 +41,12 @@ export function readUsage(reported: unknown): Usage | undefined {
   const parts = withHiddenReasoning(readParts(value), prompt, rest);
   const whole = completeFromTotal({ input: prompt, output: completion, total, ...parts });
   const cacheReadTokens = Math.min(parts.cacheRead, whole.input);
+  const cacheWriteTokens = Math.min(parts.cacheWrite, whole.input - cacheReadTokens);
   const usage: Usage = {
     inputTokens: whole.input,
     cacheReadTokens,
-    cacheWriteTokens: Math.min(parts.cacheWrite, whole.input - cacheReadTokens),
-    cacheWrite1hTokens: 0,
+    cacheWriteTokens,
+    cacheWrite1hTokens: Math.min(parts.cacheWrite1h, cacheWriteTokens),
     outputTokens: whole.output,
     reasoningTokens: Math.min(parts.reasoning, whole.output),
   };
@@ -91,6 +92,7 @@ export const misreports = (usage: unknown): boolean =>
 interface Parts {
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  readonly cacheWrite1h: number;
   readonly reasoning: number;
 }
 
@@ -122,6 +124,12 @@ function readParts(usage: WireObject): Parts {
       input["cache_creation_input_tokens"],
       input["cache_creation_tokens"],
       usage["cache_creation_input_tokens"],
+    ),
+    // Gateways in front of Claude report the lifetimes apart, each in its own member (T54).
+    cacheWrite1h: firstCount(
+      objectOf(input["cache_creation_token_details"])["ephemeral_1h_input_tokens"],
+      objectOf(usage["cache_creation"])["ephemeral_1h_input_tokens"],
+      usage["claude_cache_creation_1_h_tokens"],
     ),
     reasoning: firstCount(output["reasoning_tokens"], usage["reasoning_tokens"]),
   };
