@@ -113,11 +113,14 @@ function readParts(usage: WireObject): Parts {
   const input = objectOf(usage["prompt_tokens_details"]);
   const output = objectOf(usage["completion_tokens_details"]);
   return {
-    // DeepSeek and Moonshot report cache hits at the top level.
+    // Vendors have members of their own: DeepSeek, Moonshot, Databricks and Snowflake with Claude's, and Mistral.
     cacheRead: firstCount(
       input["cached_tokens"],
       usage["prompt_cache_hit_tokens"],
       usage["cached_tokens"],
+      usage["cache_read_input_tokens"],
+      usage["num_cached_tokens"],
+      objectOf(usage["prompt_token_details"])["cached_tokens"],
     ),
     cacheWrite: firstCount(
       input["cache_write_tokens"],

@@ -79,6 +79,11 @@ describe("the usage of chat upstreams", () => {
     const spellings = [
       { prompt_cache_hit_tokens: 7, prompt_cache_miss_tokens: 3 },
       { cached_tokens: 7 },
+      // Databricks and Snowflake, as Claude does.
+      { cache_read_input_tokens: 7, cache_creation_input_tokens: 0 },
+      // Mistral.
+      { num_cached_tokens: 7 },
+      { prompt_token_details: { cached_tokens: 7 } },
     ];
     for (const spelling of spellings) {
       const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, ...spelling };
