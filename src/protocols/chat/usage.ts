@@ -3,7 +3,7 @@
  * T51, T61.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { reportedCount, withMediaCounts, type Usage } from "../../base/usage.ts";
+import { reportedCount, tokenCount, withMediaCounts, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { completeFromTotal } from "../complete-from-total.ts";
 import { member, objectOf } from "../read.ts";
@@ -16,11 +16,11 @@ function reportedOrRest(value: unknown, total: Count, other: Count): Count {
   const rest = total === undefined || other === undefined ? -1 : total - other;
   return reportedCount(value) ?? (rest < 0 ? undefined : rest);
 }
-/** Returns the first count that is reported; 0 if none is. */
+/** Returns the first count above 0; 0 if there is none. Gateways report a count in one member and zeros in others. */
 function firstCount(...values: readonly unknown[]): number {
   for (const value of values) {
-    const count = reportedCount(value);
-    if (count !== undefined) return count;
+    const count = tokenCount(value);
+    if (count > 0) return count;
   }
   return 0;
 }

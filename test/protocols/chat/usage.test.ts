@@ -91,6 +91,15 @@ describe("the usage of chat upstreams", () => {
     }
   });
 
+  it("T46: a zero in one spelling hides no count in another, as LiteLLM sends them", () => {
+    const usage = {
+      ...usageOf(10, 1, 11),
+      prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0, cache_creation_tokens: 2 },
+      cache_read_input_tokens: 7,
+    };
+    expect(readUsage(usage)).toMatchObject({ cacheReadTokens: 7, cacheWriteTokens: 2 });
+  });
+
   it("includes cache writes in every spelling, without overlapping reads", () => {
     for (const key of [
       "cache_write_tokens",
