@@ -49,8 +49,8 @@ function renderModel(catalog: Catalog, callable: CallableModel, name: string) {
 
 function pricingOf(callable: CallableModel) {
   if (isMediaModel(callable)) return mediaPricing(callable.offers[0]!.price);
-  const { price, protocol } = callable.offers[0]!;
-  return protocol === "embeddings" ? embeddingPricing(price) : textPricing(price, protocol);
+  const offer = callable.offers[0]!;
+  return offer.protocol === "embeddings" ? embeddingPricing(offer.price) : textPricing(offer);
 }
 
 /** The input and output modalities. Vectors, images and videos are not text tokens, so `max_output_tokens` is 0 for them. */

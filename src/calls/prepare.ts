@@ -18,7 +18,6 @@ import {
 } from "../catalog/index.ts";
 import {
   codecs,
-  isClaude,
   routeOf,
   upstreamCodecs,
   type JsonObject,
@@ -30,6 +29,7 @@ import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
 import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
+import { isClaudeInChat } from "./hour-writes.ts";
 import { modelLimitsOf, type ModelLimits } from "./model-limits.ts";
 import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
@@ -168,8 +168,7 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.isShorter = contextLength < parts.most.contextLength;
     this.isLongerLeftOut = contextLength < parts.most.contextLengthLeftOut;
     this.reservedOutputTokens = reservedOutput(parts.model, parts.askedOutputTokens);
-    const isClaudeInChat = offer.protocol === "chat" && isClaude(offer.upstreamModel);
-    this.writesForHour = parts.hourWrites === true && isClaudeInChat;
+    this.writesForHour = parts.hourWrites === true && isClaudeInChat(offer);
     this.#releasable = parts;
   }
 

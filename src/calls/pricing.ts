@@ -5,11 +5,11 @@ import {
   audioCacheReadRate,
   hasHourWrites,
   hourWriteRate,
-  type FixedPrice,
   type MediaPrice,
-  type OfferProtocol,
+  type TextOffer,
   type TextRates,
 } from "../catalog/index.ts";
+import { isClaudeInChat } from "./hour-writes.ts";
 
 /** One rate. `when` names the tier it applies to, by the fields that select it. */
 export interface PricingRow {
@@ -36,14 +36,15 @@ export const embeddingPricing = (rates: TextRates): PricingRow[] => [
 ];
 
 /**
- * The rates of short calls first, then those of each tier. A tier's rates apply to all tokens of a call with more input (T64).
- * `protocol`: the offer's protocol; some have 1-hour cache writes (T54).
+ * The rates of short calls first, then those of each tier. A tier's rates apply to all tokens of a call with more input (T64). Some offers
+ * have 1-hour cache writes (T54).
  */
-export function textPricing(price: FixedPrice, protocol: OfferProtocol): PricingRow[] {
+export function textPricing(offer: TextOffer): PricingRow[] {
+  const { price } = offer;
   const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
     perMillion("input_tokens", rates.input, when),
     perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
-    ...cacheWriteRows(rates, protocol, when),
+    ...cacheWriteRows(rates, offer, when),
     perMillion("output_tokens", rates.output, when),
     // Listed only if it differs from the price of other output.
     ...(rates.reasoning === undefined || rates.reasoning === rates.output
@@ -72,11 +73,12 @@ export function textPricing(price: FixedPrice, protocol: OfferProtocol): Pricing
 /** The 1-hour rate is listed only if it differs. */
 function cacheWriteRows(
   rates: TextRates,
-  protocol: OfferProtocol,
+  offer: TextOffer,
   when: PricingRow["when"],
 ): PricingRow[] {
   const rate = rates.cacheWrite ?? rates.input;
-  const hour = hasHourWrites(rates, protocol) ? hourWriteRate(rates) : rate;
+  const isKept = hasHourWrites(rates, offer.protocol) || isClaudeInChat(offer);
+  const hour = isKept ? hourWriteRate(rates) : rate;
   return [
     perMillion("cache_write_tokens", rate, when),
     ...(hour === rate ? [] : [perMillion("cache_write_1h_tokens", hour, when)]),

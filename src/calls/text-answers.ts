@@ -21,6 +21,7 @@ import {
 } from "../upstream/index.ts";
 import type { Answered, CallContext } from "./context.ts";
 import { answerTextRoomOf, recordAnswerText } from "./hooks.ts";
+import { withHourWrites } from "./hour-writes.ts";
 import {
   meterPartial,
   meterBackground,
@@ -190,13 +191,6 @@ function answeredFor(
   record.price = offer.price;
   const costNano = priceUsage(offer.price, metered.usage);
   return { amountNano: chargeFor(costNano, { log: services.log, id: record.id }), end };
-}
-
-/** Counts all cache writes as those for an hour, unless the vendor reports them apart (T54). */
-function withHourWrites({ usage, source }: Metered): Metered {
-  const { cacheWriteTokens, cacheWrite1hTokens } = usage;
-  if (cacheWrite1hTokens > 0) return { usage, source };
-  return { usage: { ...usage, cacheWrite1hTokens: cacheWriteTokens }, source };
 }
 
 /** Not every vendor labels its streams: if a stream was requested, any answer not labelled as JSON is read as one. */

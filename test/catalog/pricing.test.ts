@@ -71,6 +71,8 @@ it("T54: the rate of one-hour cache writes is listed wherever such writes are ch
     "output_tokens 15",
   ]);
   expect(pricingOf(price)).not.toContain("cache_write_1h_tokens 6");
+  const router = fileOf(price).replace("upstream_model: talk", "upstream_model: claude-sonnet-4.5");
+  expect(pricingOf(price, router)).toContain("cache_write_1h_tokens 6");
   expect(
     pricingOf('price: { input: "3", cache_write: "3.75", cache_write_1h: "5", output: "15" }'),
   ).toContain("cache_write_1h_tokens 5");
