@@ -80,7 +80,7 @@ function errorOf(
 ): GatewayError {
   switch (row.code) {
     case "upstream_rejected":
-      if (isTooLong(wire)) return tooLong(wire, status);
+      if (isTooLong(wire)) return tooLong(wire);
       if (isOverRate(wire.message)) return overRate(wire);
       return new GatewayError("upstream_rejected", moderationWords(wire.message), {
         status,

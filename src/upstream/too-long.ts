@@ -5,11 +5,17 @@
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 
-const codes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
+/** OpenAI and most others, llama.cpp, GitHub Models. */
+const codes = new Set([
+  "context_length_exceeded",
+  "exceed_context_size_error",
+  "tokens_limit_reached",
+]);
 
 /**
  * OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
- * Zhipu; vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio, Ollama.
+ * Zhipu; vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio, Ollama; older vLLM, Hugging Face's TGI and Together, older
+ * LM Studio, SambaNova, DeepInfra, GitHub Models.
  */
 const messagePatterns = [
   /\bmaximum (?:context|prompt) length is\b/i,
@@ -30,6 +36,12 @@ const messagePatterns = [
   /\bexceeds the maximum allowed input length\b/i,
   /\binitial prompt is greater than the context length\b/i,
   /\bprompt too long; exceeded (?:max )?context length\b/i,
+  /\blonger than the maximum model length\b/i,
+  /`inputs` (?:tokens \+ `max_new_tokens` must be <=|must have less than) \d/,
+  /\bmodel is loaded with context length of only\b/i,
+  /\bmaximum supported sequence length is just\b/i,
+  /\binput length \d{1,12} exceeds maximum input length\b/i,
+  /\brequest body too large for .{1,200} model\. Max size: \d{1,12} tokens\b/i,
 ];
 
 /** True if a vendor says that a request is too long for its model. */
@@ -37,9 +49,6 @@ export const isTooLong = ({ code, message }: WireError): boolean =>
   (code !== undefined && codes.has(code)) ||
   messagePatterns.some((pattern) => pattern.test(message));
 
-/** Returns the caller's error, in the vendor's words. `status` is the vendor's, if it refused with one. */
-export const tooLong = ({ message, param }: WireError, status?: number): GatewayError =>
-  new GatewayError("context_length_exceeded", message, {
-    param,
-    ...(status === undefined ? {} : { status }),
-  });
+/** Returns the caller's error, in the vendor's words. Always 400: with a vendor's 413, agents take away attachments instead. */
+export const tooLong = ({ message, param }: WireError): GatewayError =>
+  new GatewayError("context_length_exceeded", message, { param });

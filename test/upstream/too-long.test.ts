@@ -25,6 +25,13 @@ const words = [
   "Input length 202935 exceeds the maximum allowed input length of 202720 tokens.",
   "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9001>= n_ctx: 8192).",
   "prompt too long; exceeded max context length by 812 tokens",
+  "The decoder prompt (length 8825) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the number of text tokens.",
+  "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 1887 `inputs` tokens and 1024 `max_new_tokens`",
+  "Input validation error: `inputs` must have less than 1024 tokens. Given: 1244",
+  "Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough.",
+  "Requested generation length 1 is not possible! The provided prompt is 4309 tokens long, so generating 1 tokens requires a sequence length of 4310, but the maximum supported sequence length is just 4096!",
+  "Provider returned error: Requested input length 39818 exceeds maximum input length 32767",
+  "Request body too large for gpt-4o model. Max size: 8000 tokens.",
 ];
 
 const refused = (message: string, code?: string) =>
@@ -42,6 +49,12 @@ describe("a request that is too long for its model", () => {
       "context_length_exceeded",
     );
     expect(refused("temperature must be at most 1").error.code).toBe("upstream_rejected");
+  });
+
+  it("has the status 400, whatever the vendor's: clients take 413 for too many bytes", () => {
+    const wire = { code: "tokens_limit_reached", message: "Request body too large." };
+    const { error } = outcomeOfStatus({ status: 413, wire, headers: {} }, 0);
+    expect(error).toMatchObject({ code: "context_length_exceeded", status: 400 });
   });
 
   it("is recognized in an error inside an answer, and other errors count against the provider", () => {
