@@ -13,9 +13,9 @@ const codes = new Set([
 ]);
 
 /**
- * OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot, Moonshot, MiniMax,
- * Zhipu; vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio, Ollama; older vLLM, Hugging Face's TGI and Together, older
- * LM Studio, SambaNova, DeepInfra, GitHub Models.
+ * In this order: OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot. Then
+ * Moonshot, MiniMax, Zhipu, vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio, Ollama. At the end older vLLM, Hugging
+ * Face's TGI and Together, older LM Studio, SambaNova, DeepInfra, GitHub Models.
  */
 const messagePatterns = [
   /\bmaximum (?:context|prompt) length is\b/i,
