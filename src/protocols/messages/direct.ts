@@ -115,7 +115,7 @@ export const direct: DirectCodec = {
   facts,
   request,
   failure,
-  usage: (wire) => decodeUsage(wire["usage"], wire),
+  usage: (wire) => decodeUsage(wire["usage"]),
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
   answer: (wire, model) => Object.assign(wire, { model }),

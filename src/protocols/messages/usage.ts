@@ -1,9 +1,8 @@
 /** Usage of the messages protocol, which reports input without cache reads and writes. CONV-803, CONV-807, CONV-811, CONV-815, CONV-818. */
 import { isObject, type WireObject } from "../../base/json.ts";
-import { noUsage, reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
+import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
 import { hasFalseCount } from "../reported-usage.ts";
-import { objectOf } from "../read.ts";
 import { reportedSearches, withSearches } from "../web-searches.ts";
 
 const inputFields = [
@@ -35,32 +34,19 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
 export const hasInputFields = (usage: WireObject): boolean =>
   inputFields.some((field) => reportedCount(usage[field]) !== undefined);
 
-/** How an answer ended, in its own members. */
-type Stop = Readonly<Partial<Record<"stop_reason" | "stop_details", unknown>>>;
-
 /**
  * Normalises a wire `usage` object. Undefined, so that usage is estimated, if one side is missing (T48) or invalid (T51). An explicit 0
  * counts as reported (T61).
  */
-export function decodeUsage(wire: unknown, stop: Stop = {}): Usage | undefined {
+export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isObject(wire)) return undefined;
   const sides = [wire["input_tokens"], wire["output_tokens"]];
   if (sides.some((count) => reportedCount(count) === undefined)) return undefined;
-  const own = oneUsage(wire);
-  const billed = own.outputTokens === 0 && isFreeRefusal(stop) ? noUsage : own;
-  return withSearches(addHiddenIterations(billed, wire["iterations"]), reportedSearches(wire));
+  return withSearches(
+    addHiddenIterations(oneUsage(wire), wire["iterations"]),
+    reportedSearches(wire),
+  );
 }
-
-/** Anthropic bills refusals without output only in these categories. */
-const billedRefusals: ReadonlySet<unknown> = new Set([
-  "bio",
-  "frontier_llm",
-  "reasoning_extraction",
-]);
-
-/** True for a refusal that Anthropic does not bill if it came before any output: its counts are only information. */
-const isFreeRefusal = ({ stop_reason: reason, stop_details: details }: Stop): boolean =>
-  reason === "refusal" && !billedRefusals.has(objectOf(details)["category"]);
 
 /** True if a reported side cannot be a count (T51). */
 export const misreports = (usage: unknown): boolean =>
