@@ -10,6 +10,7 @@ import {
   readProducedPicture,
   type HeaderReading,
 } from "../base/image-header.ts";
+import { mediaTypeOf } from "../base/media-type.ts";
 import { trustedUrl, type KeyedCandidate } from "../attempts/index.ts";
 import { FileDrafts, FileTooLargeError, newFileName, recordFile } from "../files/index.ts";
 import {
@@ -20,13 +21,7 @@ import {
   type ProducedFormat,
 } from "../media/index.ts";
 import { retryWhileAway } from "../storage/index.ts";
-import {
-  download,
-  DownloadError,
-  mediaTypeOf,
-  type MediaResult,
-  type MediaState,
-} from "../upstream/index.ts";
+import { download, DownloadError, type MediaResult, type MediaState } from "../upstream/index.ts";
 import { endTask } from "./end.ts";
 import type { TaskServices } from "./engine.ts";
 import { createFetching } from "./fetching.ts";

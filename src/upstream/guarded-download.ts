@@ -13,7 +13,7 @@ import {
   type CheckedUrl,
   type Resolve,
 } from "./guarded-address.ts";
-import { isPage, mediaTypeBytes, mediaTypeOf } from "./media-type.ts";
+import { isPage, mediaTypeBytes, mediaTypeOf } from "../base/media-type.ts";
 
 export interface DownloadRequest {
   readonly url: string;

@@ -18,7 +18,6 @@ export {
 } from "./guarded-address.ts";
 export { download, DownloadError, type DownloadRequest } from "./guarded-download.ts";
 export { maskError, withoutCredentials } from "./masking.ts";
-export { mediaTypeOf } from "./media-type.ts";
 export { namesStoredObject } from "./not-found.ts";
 export {
   outcomeOfFailure,

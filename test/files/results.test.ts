@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { startSandbox } from "../../sandbox/index.ts";
 import { openFileStore } from "../../src/files/index.ts";
-import { mediaTypeOf } from "../../src/upstream/index.ts";
+import { mediaTypeOf } from "../../src/base/media-type.ts";
 import { startTestGateway } from "../support/gateway.ts";
 import { eventually } from "../support/patience.ts";
 import { clipConfiguration } from "../support/task-life.ts";
