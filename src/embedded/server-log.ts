@@ -1,5 +1,5 @@
 /** Keeps the server's messages in a file of bounded size, and the last lines for the error of a failed start. */
-import { appendFileSync, renameSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, fchownSync, openSync, renameSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ export function keepServerLog(stream: Readable, file: string, log: Log): () => s
       );
     try {
       if (size > bytesMax) {
-        renameSync(file, `${file}.1`);
+        startNext(file);
         size = 0;
       }
       appendFileSync(file, `${line}\n`, { mode: 0o600 });
@@ -57,6 +57,18 @@ export function keepServerLog(stream: Readable, file: string, log: Log): () => s
     }
   });
   return () => lines.join("\n");
+}
+
+/** Keeps the file as `<file>.1`. The next one has its owner: a command under root may write it, and then the gateway's own user again. */
+function startNext(file: string): void {
+  const { uid, gid } = statSync(file);
+  renameSync(file, `${file}.1`);
+  const next = openSync(file, "ax", 0o600);
+  try {
+    fchownSync(next, uid, gid);
+  } finally {
+    closeSync(next);
+  }
 }
 
 function sizeOf(file: string): number {

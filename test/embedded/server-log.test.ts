@@ -1,5 +1,6 @@
 /** The embedded database's messages that reach the gateway's log. docs/operate.md "Access log". */
 import { once } from "node:events";
+import { chownSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
@@ -41,3 +42,18 @@ it("messages of the server's own processes about an ordinary stop are not errors
   await once(stream, "end");
   expect(lines).toEqual([]);
 });
+
+it.skipIf(process.getuid?.() !== 0)(
+  "a file that a command under root begins belongs to the gateway's user, as the one before",
+  async () => {
+    const file = join(temporaryDirectory(), "server.log");
+    writeFileSync(file, "x".repeat(1_000_001));
+    chownSync(file, 4_242, 4_343);
+    const stream = new PassThrough();
+    keepServerLog(stream, file, silentLog);
+    stream.end("the first line of the next file\n");
+    await expect.poll(() => statSync(file).size).toBeLessThan(100);
+    expect(statSync(`${file}.1`)).toMatchObject({ uid: 4_242, gid: 4_343 });
+    expect(statSync(file)).toMatchObject({ uid: 4_242, gid: 4_343 });
+  },
+);
