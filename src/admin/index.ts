@@ -35,13 +35,7 @@ export {
   type ObjectKind,
   type WithinChange,
 } from "./objects.ts";
-export {
-  cookiePrefix,
-  createSessions,
-  passwordLengthMax,
-  passwordLengthMin,
-  type Sessions,
-} from "./sessions.ts";
+export { cookiePrefix, createSessions, type Sessions } from "./sessions.ts";
 export { createPasswordReset, readPasswordReset, redeemPasswordReset } from "./password-resets.ts";
 export {
   endSession,

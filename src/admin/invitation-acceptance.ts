@@ -1,4 +1,5 @@
 /** Accepts invitations: the holder of the link may do so. docs/management.md. */
+import { GatewayError } from "../base/errors.ts";
 import {
   changeMany,
   claimUser,
@@ -6,6 +7,7 @@ import {
   hashFor,
   loginOf,
   openInvitation,
+  passwordLengthMin,
   useInvitation,
   useInvitationAs,
   type ChangeContext,
@@ -42,7 +44,7 @@ interface Accepted {
 /**
  * Accepts an invitation, once. If the password opens an existing user with this address, that user joins. Otherwise it becomes the
  * password of the invited user. That choice counts as a failed sign-in, since it reveals whether the password exists.
- * @throws GatewayError `not_found`, `conflict` (a member already), `too_many_attempts`
+ * @throws GatewayError `not_found`, `conflict` (a member already), `too_many_attempts`, `invalid_value` (a new password that is too short)
  */
 export async function acceptInvitation(
   context: ThrottledContext,
@@ -93,6 +95,13 @@ async function joinerOf(
     await context.throttle.uncount(admission);
     return { userId: known.userId, email, hash: known.hash };
   }
+  // A known one may be shorter: an operator may have set it.
+  if (password.length < passwordLengthMin)
+    throw new GatewayError(
+      "invalid_value",
+      `\`password\` is neither that of an account with this address, nor has it the ${passwordLengthMin} characters of a new one.`,
+      { param: "password" },
+    );
   return { userId: undefined, email, name, hash: await hashFor(context, email, password) };
 }
 

@@ -44,8 +44,6 @@ export interface Sessions {
 /** Prefix of the session cookie's name. */
 export const cookiePrefix = "tollgate";
 const dayS = 24 * 60 * 60;
-export const passwordLengthMin = 10;
-export const passwordLengthMax = 128;
 
 const timestamps = { createdAt: "created_at", updatedAt: "updated_at" };
 

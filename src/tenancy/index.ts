@@ -107,7 +107,7 @@ export { keepForRestore, restoreMember } from "./removed-members.ts";
 export { rotateKey } from "./rotate-key.ts";
 export { issueTemporary } from "./temporary-key.ts";
 export { makeReset, invalidReset, openReset, type PasswordReset } from "./password-resets.ts";
-export { verifyPassword } from "./passwords.ts";
+export { passwordLengthMax, passwordLengthMin, verifyPassword } from "./passwords.ts";
 export type { RoutingPatch, RoutingSettings } from "./routing-settings.ts";
 export { keyScopeOf, routingScope, routingScopeOf } from "./scope.ts";
 export { sealText, unsealText, type Sealing } from "./sealed-text.ts";

@@ -6,6 +6,10 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { limitConcurrency } from "../base/concurrency-limit.ts";
 import { base62OfBytes } from "./base62.ts";
 
+/** Characters of a password that a person chooses. */
+export const passwordLengthMin = 10;
+export const passwordLengthMax = 128;
+
 const cost = { N: 16384, r: 16, p: 1, maxmem: 128 * 16384 * 16 * 2 };
 const hashLength = 64;
 

@@ -113,6 +113,22 @@ describe("an invited user", () => {
     expect(data.map((key: { id: string }) => key.id)).toEqual([id]);
   });
 
+  it("joins with the short password of their account, which an operator set; a new password of that length is refused", async () => {
+    const email = freshEmail();
+    const body = { email, role: "member", password: "8 chars." };
+    world.must(await world.gateway.admin("POST", `/workspaces/${world.away.id}/members`, body));
+    expect((await signIn(world.gateway, email, body.password)).status).toBe(200);
+    const { token } = await invited(email);
+    const short = await accept({ token, password: "another" });
+    expect(codeOf(short)).toEqual([400, "invalid_value"]);
+    expect(short.json.error.param).toBe("password");
+    const joined = await accept({ token, password: body.password });
+    expect(joined.status).toBe(200);
+    expect((await workspacesOf(cookieOf(joined))).sort()).toEqual(
+      [world.home.id, world.away.id].sort(),
+    );
+  });
+
   it("joins with a link that works once; used, guessed and expired links get the same answer", async () => {
     const email = freshEmail();
     const { token, userId } = await invited(email);

@@ -1,7 +1,7 @@
 /** The bodies of `/auth`: one schema checks a body, gives its type, and describes it in the OpenAPI document. */
 import type { FastifyRequest } from "fastify";
 import { Type, type Static } from "../../base/json-schema.ts";
-import { passwordLengthMax, passwordLengthMin } from "../../admin/index.ts";
+import { passwordLengthMax, passwordLengthMin } from "../../tenancy/index.ts";
 import { readBody } from "../bodies/body.ts";
 import { checker } from "./check.ts";
 import { checkSameOrigin } from "./same-origin.ts";
@@ -34,9 +34,9 @@ export const authBodies = {
     token,
     password: Type.Optional(
       Type.String({
-        minLength: passwordLengthMin,
+        minLength: 1,
         maxLength: passwordLengthMax,
-        description: `At least ${passwordLengthMin} characters. Absent: you are signed in.`,
+        description: `That of your account with this address, or a new one of at least ${passwordLengthMin} characters. Absent: you are signed in.`,
       }),
     ),
     name: Type.Optional(Type.String({ maxLength: 200 })),

@@ -58,9 +58,8 @@ function Form({ token }: { token: string }) {
           <PasswordInput
             name="password"
             label="Password"
-            description="At least ten characters. If you already have an account here, enter its password."
+            description="If you already have an account here, its password. Otherwise a new one of at least ten characters."
             autoComplete="new-password"
-            minLength={10}
             maxLength={128}
             required
           />
