@@ -4,12 +4,14 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeInDataDirectory } from "../base/data-directory.ts";
 import { hostInUrl } from "../base/listening-host.ts";
-import { isAlive } from "../base/process-alive.ts";
+import { isAlive, pidNamespace } from "../base/process-alive.ts";
 import type { Environment } from "./environment.ts";
 
 interface Announced {
   readonly url: string;
   readonly pid: number;
+  /** Where `pid` counts: another container may have the same directory. */
+  readonly namespace?: string;
   /** Identifies the database: a hash of its URL; null for the embedded one. */
   readonly database: string | null;
 }
@@ -34,7 +36,12 @@ export function announceAddress(
 ): () => void {
   const { dataDir, databaseUrl } = environment;
   const file = fileOf(dataDir);
-  const announced: Announced = { url, pid: process.pid, database: databaseName(databaseUrl) };
+  const announced: Announced = {
+    url,
+    pid: process.pid,
+    namespace: pidNamespace,
+    database: databaseName(databaseUrl),
+  };
   const write = (): void => {
     writeFileSync(`${file}.${process.pid}`, JSON.stringify(announced), { mode: 0o600 });
     renameSync(`${file}.${process.pid}`, file);
@@ -54,6 +61,10 @@ export function announceAddress(
     if (read(file)?.url === url) rmSync(file, { force: true });
   };
 }
+
+/** True if the process that announced itself has ended: anything may listen at its address by now. */
+const isOver = ({ pid, namespace }: Announced): boolean =>
+  namespace === pidNamespace && !isAlive(pid);
 
 function namesRunning(file: string): boolean {
   const announced = read(file);
@@ -75,15 +86,20 @@ export function gatewayOnServerPid({ dataDir, databaseUrl }: Environment): numbe
   return isUrlMissing && pid !== undefined && isAlive(pid) ? pid : undefined;
 }
 
-/** Addresses at which a gateway of this environment's database may answer, by file and variables. It may have stopped. */
+/**
+ * Addresses at which a gateway of this environment's database may answer, by file and variables. Commands send the admin token there,
+ * so an address counts only while its gateway may run. With the embedded database a running gateway always has announced itself.
+ */
 export function possibleAddresses(environment: Environment): string[] {
   const { dataDir, databaseUrl, host, variables } = environment;
   const announced = read(fileOf(dataDir));
   const ours =
     announced !== undefined &&
+    !isOver(announced) &&
     (databaseUrl === undefined || announced.database === databaseName(databaseUrl));
   const port = variables["PORT"] || "0";
-  const byVariables = port === "0" ? undefined : `http://${hostInUrl(host)}:${port}`;
+  const byVariables =
+    port === "0" || databaseUrl === undefined ? undefined : `http://${hostInUrl(host)}:${port}`;
   const known = ours ? [announced.url] : [];
   // If the gateway has its own TLS there, it would log a plain request as a failed handshake of a client.
   const isKnown = known[0]?.replace("https:", "http:") === byVariables;

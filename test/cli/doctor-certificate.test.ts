@@ -33,7 +33,12 @@ it.each([
 });
 
 it("a gateway with its own TLS is not asked over plain HTTP as well, since that logs a failed handshake", () => {
-  const variables = { TOLLGATE_DATA_DIR: temporaryDirectory(), HOST: "127.0.0.1", PORT: "8443" };
+  const variables = {
+    TOLLGATE_DATA_DIR: temporaryDirectory(),
+    DATABASE_URL: "postgres://root:hunter2@127.0.0.1:1/books",
+    HOST: "127.0.0.1",
+    PORT: "8443",
+  };
   const environment = readEnvironment(variables);
   announceAddress(environment, "https://127.0.0.1:8443");
   expect(possibleAddresses(environment)).toEqual(["https://127.0.0.1:8443"]);

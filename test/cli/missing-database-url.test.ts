@@ -1,6 +1,9 @@
 /** A command without the DATABASE_URL of the gateway that runs on the data directory: it does not use another database. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { announceAddress, gatewayOnServerPid, possibleAddresses } from "../../src/cli/address.ts";
@@ -46,6 +49,27 @@ it("doctor reports the missing DATABASE_URL; without a running gateway it says t
   leave();
   const alone = await tollgateHere(["doctor"], environment);
   expect(alone.stdout).toContain("database: none yet: the first start makes it");
+});
+
+it("commands send the admin token to no address whose gateway has ended", async () => {
+  const asked: (string | undefined)[] = [];
+  const stranger = createServer(({ headers }, answer) => {
+    asked.push(headers.authorization);
+    answer.end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(stranger, "listening");
+  const { port } = stranger.address() as AddressInfo;
+  const place = temporaryDirectory();
+  const variables = { TOLLGATE_DATA_DIR: place, TOLLGATE_ADMIN_TOKEN: "of-the-operator" };
+  // A gateway that was killed leaves its file; PORT is the one that it had.
+  announceAddress(readEnvironment(variables), `http://127.0.0.1:${port}`, 1e9);
+  const file = join(place, "address.json");
+  const left = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...left, pid: spawnSync("true").pid }));
+  const command = await tollgateHere(["models", "gpt"], { ...variables, PORT: String(port) });
+  stranger.close();
+  expect(command.code).toBe(0);
+  expect(asked).toEqual([]);
 });
 
 it("a gateway that still runs is found again after another one of its directory has ended or was killed", async () => {
