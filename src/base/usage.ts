@@ -28,6 +28,8 @@ export interface Usage {
   readonly imageToolTextTokens?: number;
   readonly imageToolImageTokens?: number;
   readonly imageToolOutputTokens?: number;
+  /** 1 if the vendor bills none of these counts; absent otherwise. A number, as all members of a logged usage are. */
+  readonly unbilled?: 1;
 }
 
 export type ImageToolCounts = Pick<

@@ -91,9 +91,10 @@ function splitOut(whole: number, kinds: readonly Kind[]): { rest: number; parts:
 /**
  * The parts of a call's charge.
  * A vendor may report a part larger than its whole, such as more cache reads than input. Such a part is limited to the whole, so
- * that no token is billed twice or negatively (T51, T53).
+ * that no token is billed twice or negatively (T51, T53). Counts that the vendor does not bill have no parts.
  */
 export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[] {
+  if (usage.unbilled) return [];
   const rates = ratesFor(price, usage.inputTokens);
   const cacheRead = Math.min(usage.cacheReadTokens, usage.inputTokens);
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);

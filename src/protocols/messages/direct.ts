@@ -115,7 +115,7 @@ export const direct: DirectCodec = {
   facts,
   request,
   failure,
-  usage: (wire) => decodeUsage(wire["usage"]),
+  usage: (wire) => decodeUsage(wire["usage"], wire),
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
   answer: (wire, model) => Object.assign(wire, { model }),

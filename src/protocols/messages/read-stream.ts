@@ -71,7 +71,7 @@ export class MessagesReader {
   get usage(): Usage | undefined {
     const isWhole = this.stop !== undefined || this.#phase === "over";
     if (isWhole && !this.#reportsOutput) return undefined;
-    const reported = this.#reportsUsage ? decodeUsage(this.wireUsage) : undefined;
+    const reported = this.#reportsUsage ? decodeUsage(this.wireUsage, this.ending) : undefined;
     const usage = this.#awaitsInput && reported && reported.outputTokens > 0 ? undefined : reported;
     if (isWhole || this.#searches <= (usage?.webSearches ?? 0)) return usage;
     return withSearches(usage ?? noUsage, this.#searches);

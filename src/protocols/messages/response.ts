@@ -20,7 +20,7 @@ export function decodeResponse(body: JsonObject): CanonicalResponse {
     const part = decodeBlock(block, id, index);
     if (part) content.push(part);
   }
-  const usage = decodeUsage(body["usage"]);
+  const usage = decodeUsage(body["usage"], body);
   return {
     protocol: "messages",
     id,

@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
+import { objectOf } from "../read.ts";
 import { hasFalseCount } from "../reported-usage.ts";
 import { reportedSearches, withSearches } from "../web-searches.ts";
 
@@ -34,19 +35,33 @@ export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
 export const hasInputFields = (usage: WireObject): boolean =>
   inputFields.some((field) => reportedCount(usage[field]) !== undefined);
 
+/** The members of an answer that say why it ended. */
+type Stop = Readonly<Partial<Record<"stop_reason" | "stop_details", unknown>>>;
+
 /**
- * Normalises a wire `usage` object. Undefined, so that usage is estimated, if one side is missing (T48) or invalid (T51). An explicit 0
- * counts as reported (T61).
+ * Normalises the wire `usage` object of an answer that ended with `stop`. Undefined, so that usage is estimated, if one side is missing
+ * (T48) or invalid (T51). An explicit 0 counts as reported (T61).
  */
-export function decodeUsage(wire: unknown): Usage | undefined {
+export function decodeUsage(wire: unknown, stop: Stop = {}): Usage | undefined {
   if (!isObject(wire)) return undefined;
   const sides = [wire["input_tokens"], wire["output_tokens"]];
   if (sides.some((count) => reportedCount(count) === undefined)) return undefined;
-  return withSearches(
-    addHiddenIterations(oneUsage(wire), wire["iterations"]),
-    reportedSearches(wire),
-  );
+  const own = oneUsage(wire);
+  const all = addHiddenIterations(own, wire["iterations"]);
+  if (all === own && own.outputTokens === 0 && isFreeRefusal(stop)) return { ...own, unbilled: 1 };
+  return withSearches(all, reportedSearches(wire));
 }
+
+/** The categories in which Anthropic bills a refusal even if there was no output. */
+const billedRefusals: ReadonlySet<unknown> = new Set([
+  "bio",
+  "frontier_llm",
+  "reasoning_extraction",
+]);
+
+/** True for a refusal that Anthropic does not bill if it came before any output. Then its counts are only information. */
+const isFreeRefusal = ({ stop_reason: reason, stop_details: details }: Stop): boolean =>
+  reason === "refusal" && !billedRefusals.has(objectOf(details)["category"]);
 
 /** True if a reported side cannot be a count (T51). */
 export const misreports = (usage: unknown): boolean =>
