@@ -1,6 +1,7 @@
 /** Fields that are removed from a request on every route, including direct ones (TXT-17 to TXT-19). */
 import type { Note } from "../base/notes.ts";
 import type { JsonObject } from "./canonical/request.ts";
+import { removeOtherModels } from "./other-models.ts";
 
 /**
  * Never forwarded: callers do not choose a service tier, a region, a pricier speed, a vendor's fallback model or a cheaper hour. The
@@ -22,9 +23,12 @@ export const filteredNames = filteredFields
   .join(", ")
   .replace(/, (?=[^,]*$)/, " and ");
 
-/** Removes the filtered fields from `body` (a copy of the caller's) and notes each. Null is not noted: SDKs send it for unset fields. */
+/**
+ * Removes from `body`, a copy of the caller's, the filtered fields and what would run other models, and notes each. Null is not noted: SDKs
+ * send it for unset fields.
+ */
 export function removeFilteredFields(body: JsonObject): Note[] {
-  const notes: Note[] = [];
+  const notes = removeOtherModels(body);
   for (const param of filteredFields) {
     if (!Object.hasOwn(body, param)) continue;
     const isNothing = body[param] === null;

@@ -204,7 +204,40 @@ describe("a field of one protocol only", () => {
   it.each(titled(fields.flatMap(converted)))("%s", (_title, one) => showCase(world, one));
 });
 
+/** Parts by which a vendor would run models that the key may not use, at other prices. */
+const otherModels: readonly Case[] = [
+  {
+    title: "TXT-19: Anthropic's advisor, which is another model, is dropped and reported",
+    from: "messages",
+    to: "messages",
+    body: {
+      tools: [
+        { name: "look", input_schema: { type: "object" } },
+        { type: "advisor_20260301", name: "advisor", model: "claude-opus-5-5" },
+      ],
+    },
+    up: { tools: [{ name: "look" }] },
+    nowhere: ["advisor", "opus"],
+    reported: ["tools[1]"],
+  },
+  {
+    title: "TXT-19: OpenRouter's tools and plugins that call other models are dropped and reported",
+    from: "chat",
+    to: "chat",
+    body: {
+      tools: [{ type: "openrouter:fusion", parameters: { analysis_models: ["a/opus"] } }],
+      tool_choice: "required",
+      plugins: [{ id: "web" }, { id: "fusion", model: "a/opus" }],
+      compound_custom: { models: { answering_model: "opus" }, tools: { enabled_tools: [] } },
+    },
+    absent: ["tools", "tool_choice", "compound_custom.models"],
+    nowhere: ["opus", "fusion"],
+    reported: ["tools[0]", "plugins[1]", "compound_custom.models"],
+  },
+];
+
 describe("a field that is never forwarded", () => {
+  it.each(titled(otherModels))("%s", (_title, one) => showCase(world, one));
   it.each(
     titled(
       (["chat", "responses"] as const).flatMap((to): Case[] => [

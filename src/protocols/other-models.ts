@@ -1,0 +1,53 @@
+/**
+ * Parts of a request by which a vendor would run further models within the call. The key's allowlist does not hold for them, and their
+ * tokens cost another price than the call's. They are removed on every route. docs/decisions.md "Dropped parameters".
+ */
+import { exactTwinOf } from "../base/exact-numbers.ts";
+import { isObject } from "../base/json.ts";
+import type { Note } from "../base/notes.ts";
+import type { Json, JsonObject } from "./canonical/request.ts";
+
+/** Tools of Anthropic and OpenRouter that call a model of the caller's choice. */
+const toolTypes = /^(?:advisor_\d+|openrouter:(?:advisor|fusion|image_generation|subagent))$/;
+
+const callsModel = (tool: Json): boolean =>
+  isObject(tool) && typeof tool["type"] === "string" && toolTypes.test(tool["type"]);
+
+/** OpenRouter's plugin by which a panel of models answers. */
+const isPanel = (plugin: Json): boolean => isObject(plugin) && plugin["id"] === "fusion";
+
+const detail =
+  "runs another model, which neither the key's allowlist nor the price covers, dropped";
+
+/** Removes these parts from `body`, a copy of the caller's, and notes each. */
+export function removeOtherModels(body: JsonObject): Note[] {
+  const notes = [
+    ...removeFrom(body, "tools", callsModel),
+    ...removeFrom(body, "plugins", isPanel),
+    ...removeCompoundModels(body),
+  ];
+  // The choice among tools without any tool is an error at vendors.
+  if (notes.length > 0 && Array.isArray(body["tools"]) && body["tools"].length === 0) {
+    delete body["tools"];
+    delete body["tool_choice"];
+  }
+  return notes;
+}
+
+function removeFrom(body: JsonObject, param: string, isOther: (entry: Json) => boolean): Note[] {
+  const list = body[param];
+  if (!Array.isArray(list) || !list.some(isOther)) return [];
+  body[param] = exactTwinOf(list).filter((entry) => !isOther(entry));
+  return list.flatMap((entry, index) =>
+    isOther(entry) ? [{ param: `${param}[${index}]`, kind: "dropped" as const, detail }] : [],
+  );
+}
+
+/** The models of which Groq's systems consist, each at its own price. */
+function removeCompoundModels(body: JsonObject): Note[] {
+  const custom = body["compound_custom"];
+  if (!isObject(custom) || !Object.hasOwn(custom, "models")) return [];
+  const { models: _models, ...rest } = custom;
+  body["compound_custom"] = rest;
+  return [{ param: "compound_custom.models", kind: "dropped", detail }];
+}
