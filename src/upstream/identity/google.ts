@@ -46,6 +46,7 @@ export async function googleHeaders(
   const value = Object.fromEntries(await client.getRequestHeaders());
   const token = (value["authorization"] ?? "").replace(/^Bearer /i, "");
   if (token === "") throw new Error("Google Cloud gave no token");
-  const expiresMs = client.credentials.expiry_date ?? expiryIn(token) ?? Date.now() + lifeMsDefault;
+  // First the token's own date: for a token that it signs itself, the library leaves the one of its placeholder.
+  const expiresMs = expiryIn(token) ?? client.credentials.expiry_date ?? Date.now() + lifeMsDefault;
   return { value, expiresMs };
 }
