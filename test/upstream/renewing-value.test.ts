@@ -142,3 +142,48 @@ it("a kept value that cannot be fetched is retried, and no call waits for the re
   await vi.advanceTimersByTimeAsync(0);
   expect(await renewed.get()).toBe(3);
 });
+
+/** A kept value whose every fetch succeeds at once, with an expiry as a vendor gives it. */
+async function keepWithExpiry(expiresMs: () => number) {
+  const counts = { fetches: 0 };
+  const renewed = new RenewingValue<number>(() => {
+    counts.fetches += 1;
+    return Promise.resolve({ value: counts.fetches, expiresMs: expiresMs() });
+  });
+  await renewed.keep();
+  return { counts, renewed };
+}
+
+it.each([NaN, Infinity])(
+  "a value with the expiry %d is used for five minutes",
+  async (expiresMs) => {
+    const { counts, renewed } = await keepWithExpiry(() => expiresMs);
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect([await renewed.get(), counts.fetches]).toEqual([1, 1]);
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect([await renewed.get(), counts.fetches]).toEqual([2, 2]);
+  },
+);
+
+it("a kept value that has expired when it arrives is fetched every half minute, not every second", async () => {
+  const { counts } = await keepWithExpiry(() => Date.now() - 1);
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect(counts.fetches).toBe(2);
+});
+
+it("a renewal that fails long before the value's end is tried again a few times in a day, not every second", async () => {
+  const dayMs = 86_400_000;
+  let fetches = 0;
+  const endMs = Date.now() + dayMs;
+  const renewed = new RenewingValue<number>(() => {
+    fetches += 1;
+    return fetches === 1
+      ? Promise.resolve({ value: 1, expiresMs: endMs })
+      : Promise.reject(new Error("the source is away"));
+  });
+  await renewed.keep();
+  await vi.advanceTimersByTimeAsync(dayMs - 10_000);
+  expect(await renewed.get()).toBe(1);
+  expect(fetches).toBeGreaterThan(20);
+  expect(fetches).toBeLessThan(40);
+});

@@ -7,8 +7,6 @@ import type { Lease } from "./renewing-value.ts";
 const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
 /** The library would search for a project for seconds, and the base URL already has it. */
 const projectId = "of-the-base-url";
-/** The lifetime, in ms, of a token without an expiry. */
-const lifeMsDefault = 300_000;
 
 /** Creates a client for each token: the library's cache would return a refused token again. */
 async function clientOf(key: string | undefined): Promise<AuthClient> {
@@ -47,6 +45,6 @@ export async function googleHeaders(
   const token = (value["authorization"] ?? "").replace(/^Bearer /i, "");
   if (token === "") throw new Error("Google Cloud gave no token");
   // First the token's own date: for a token that it signs itself, the library leaves the one of its placeholder.
-  const expiresMs = expiryIn(token) ?? client.credentials.expiry_date ?? Date.now() + lifeMsDefault;
+  const expiresMs = expiryIn(token) ?? client.credentials.expiry_date ?? NaN;
   return { value, expiresMs };
 }

@@ -4,7 +4,7 @@
  */
 
 import { hourMs } from "../../base/durations.ts";
-/** A fetched value, and its expiry in milliseconds of the system's clock. */
+/** A fetched value, and its expiry in milliseconds of the system's clock; NaN if it has none. */
 export interface Lease<Value> {
   readonly value: Value;
   readonly expiresMs: number;
@@ -18,8 +18,10 @@ const pauseMsMin = 1_000;
 const pauseMsMax = hourMs;
 /** Minimum time between two drops, in ms. */
 const dropMsMin = 10_000;
-/** Milliseconds until the first fetch is retried. */
+/** Milliseconds until a fetch is retried if there is no valid value. */
 const retryMs = 30_000;
+/** The lifetime, in ms, of a value whose expiry is no date: a vendor may leave it out, or write it unreadably. */
+const lifeMsDefault = 300_000;
 
 export class RenewingValue<Value> {
   readonly #fetch: () => Promise<Lease<Value>>;
@@ -79,14 +81,20 @@ export class RenewingValue<Value> {
 
   #fetchOnce(): Promise<Value> {
     this.#pending ??= this.#fetch()
-      .then((lease) => {
-        this.#lease = lease;
+      .then(({ value, expiresMs }) => {
+        const isDate = Number.isFinite(expiresMs);
+        this.#lease = { value, expiresMs: isDate ? expiresMs : Date.now() + lifeMsDefault };
         this.#isUsed = false;
-        this.#renewIn((lease.expiresMs - Date.now()) * renewedAfter);
-        return lease.value;
+        this.#renewBefore(this.#lease);
+        return value;
       })
       .finally(() => (this.#pending = undefined));
     return this.#pending;
+  }
+
+  #renewBefore({ expiresMs }: Lease<Value>): void {
+    const leftMs = expiresMs - Date.now();
+    this.#renewIn(leftMs > marginMs ? leftMs * renewedAfter : retryMs);
   }
 
   #renewIn(ms: number): void {
@@ -96,8 +104,7 @@ export class RenewingValue<Value> {
       if (!this.#isUsed && !this.#isKept) return;
       // A failure is ignored here. It is retried later while the old value is valid or the value is kept.
       this.#fetchOnce().catch(() => {
-        const isGood = this.#lease && Date.now() < this.#lease.expiresMs;
-        if (isGood) this.#renewIn(pauseMs / 4);
+        if (this.#lease && Date.now() < this.#lease.expiresMs) this.#renewBefore(this.#lease);
         else if (this.#isKept) this.#renewIn(retryMs);
       });
     }, pauseMs).unref();
