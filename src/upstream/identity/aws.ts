@@ -74,6 +74,8 @@ async function fromChain({ region, profile }: AwsAuth, dialRoutes: DialRouteReso
   const requestHandler = agentsTo(dialRoutes);
   const provide = fromNodeProviderChain({
     clientConfig: { region, requestHandler },
+    // Otherwise the library reads its files once in the life of the process.
+    ignoreCache: true,
     ...(profile === undefined ? {} : { profile }),
   });
   try {
