@@ -101,7 +101,7 @@ function sendWritten(
   if (!answer && !identity) return asked;
   return {
     answer: asked.answer.then((exchange) => {
-      answered?.(exchange.status);
+      answered?.(exchange);
       return answer?.(exchange, request) ?? exchange;
     }),
     abort: () => asked.abort(),

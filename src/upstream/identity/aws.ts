@@ -3,9 +3,10 @@ import { createHash, createHmac, type Hash, type Hmac } from "node:crypto";
 import type { SignatureV4 } from "@smithy/signature-v4";
 import type { JsonPieces } from "../../base/json-write.ts";
 import type { AwsAuth } from "../../catalog/index.ts";
-import type { Target } from "../vendors/types.ts";
 import { agentsTo } from "../dial/agents.ts";
 import type { DialRouteResolver } from "../dial/dial-route.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Target } from "../vendors/types.ts";
 import type { Lease } from "./renewing-value.ts";
 
 /** Keys, with the signer that uses them. */
@@ -114,3 +115,11 @@ export async function awsHeaders(
   const { host: _ours, ...own } = signed.headers;
   return own;
 }
+
+/** True if an answer refuses the keys, such as those of an expired session, rather than what they may do: a model, for example. */
+export const areKeysRefused = ({
+  status,
+  headers,
+}: Pick<Exchange, "status" | "headers">): boolean =>
+  status === 401 ||
+  (status === 403 && !/^AccessDeniedException\b/.test(String(headers["x-amzn-errortype"])));

@@ -3,22 +3,25 @@ import { withTimeout } from "../../base/timeouts.ts";
 import type { JsonPieces } from "../../base/json-write.ts";
 import { memoizeByObject } from "../../base/memoize.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
+import type { Exchange } from "../exchange.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { DialRouteResolver } from "../dial/dial-route.ts";
 import { maskSecret } from "../masking.ts";
 import type { Target } from "../vendors/types.ts";
-import { awsHeaders, awsKeys } from "./aws.ts";
+import { areKeysRefused, awsHeaders, awsKeys } from "./aws.ts";
 import { azureToken } from "./azure.ts";
 import { googleHeaders } from "./google.ts";
 import { RenewingValue, type Lease } from "./renewing-value.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
+type AnswerHead = Pick<Exchange, "status" | "headers">;
+
 /** The authorization of one request. */
 export interface Authorized {
   readonly headers: Headers;
-  /** Reports the status of the answer. After some refusals the token or keys of this request are dropped; newer ones are kept. */
-  readonly answered: (status: number) => void;
+  /** Reports the answer. After some refusals the token or keys of this request are dropped; newer ones are kept. */
+  readonly answered: (answer: AnswerHead) => void;
 }
 
 /** Authorizes requests. */
@@ -44,10 +47,10 @@ export function createIdentity<Value>(parts: {
   readonly fetch: (signal: AbortSignal) => Promise<Lease<Value>>;
   readonly secrets: (value: Value) => readonly string[];
   readonly headers: (value: Value, target: Target, body: JsonPieces) => Headers | Promise<Headers>;
-  /** The statuses after which the value is dropped; 401 if absent. */
-  readonly refusals?: readonly number[];
+  /** True if the answer refuses the value itself; by default those with 401. */
+  readonly isRefused?: (answer: AnswerHead) => boolean;
 }): Identity {
-  const { refusals = [401] } = parts;
+  const { isRefused = ({ status }) => status === 401 } = parts;
   const renewing = new RenewingValue(async () => {
     await parts.load();
     return await within(parts.name, parts.fetch);
@@ -61,8 +64,8 @@ export function createIdentity<Value>(parts: {
       for (const secret of parts.secrets(value)) maskSecret(provider, secret);
       return {
         headers: await parts.headers(value, target, body),
-        answered(status) {
-          if (refusals.includes(status)) renewing.drop(value);
+        answered(answer) {
+          if (isRefused(answer)) renewing.drop(value);
         },
       };
     },
@@ -112,8 +115,7 @@ function make(auth: Auth, dialRoutes: DialRouteResolver): Identity | undefined {
         fetch: () => awsKeys(auth, dialRoutes),
         secrets: ({ secrets }) => secrets,
         headers: awsHeaders,
-        // An expired session gets 403 too.
-        refusals: [401, 403],
+        isRefused: areKeysRefused,
       });
     default:
       return undefined;
