@@ -1,16 +1,23 @@
 /** Credentials of clouds as their vendors' libraries give them: how long they are used, and when they are read again. */
 import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it, vi } from "vitest";
 import { hourMs } from "../../src/base/durations.ts";
 import { awsKeys } from "../../src/upstream/identity/aws.ts";
 import { googleHeaders } from "../../src/upstream/identity/google.ts";
+import { eventually } from "../support/patience.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-credentials-"));
 afterAll(() => rmSync(directory, { recursive: true }));
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+});
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const account = JSON.stringify({
@@ -21,11 +28,13 @@ const account = JSON.stringify({
 });
 
 it("a token that a service account signed itself is used until the date in it, not signed anew for each call", async () => {
-  const { expiresMs } = await googleHeaders({ type: "google", serviceAccountKey: account });
+  const { expiresMs } = await fromGoogle(account);
   expect(expiresMs - Date.now()).toBeGreaterThan(hourMs / 2);
   expect(expiresMs - Date.now()).toBeLessThanOrEqual(hourMs + 1000);
 });
 
+const fromGoogle = (serviceAccountKey: string, signal = new AbortController().signal) =>
+  googleHeaders({ type: "google", serviceAccountKey }, signal);
 const dialRoutes = { dialRoute: () => ({ name: "" }) };
 const profile = {
   type: "aws",
@@ -46,3 +55,59 @@ it("a profile's keys are read again from its file, which another program has rot
     expect(await secretsNow()).toEqual([secret]);
   }
 });
+
+/** The credentials of a user who signed in through a federation, with this address of tokens. */
+const accountOf = (url: string): string =>
+  JSON.stringify({
+    type: "external_account_authorized_user",
+    audience: "//iam.googleapis.com/locations/global/workforcePools/p/providers/q",
+    client_id: "client",
+    client_secret: "secret",
+    refresh_token: "refresh",
+    token_url: `${url}/token`,
+  });
+
+/** A server that takes requests and never answers, and the number of requests that wait for it. */
+async function startSilent() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  let asked = 0;
+  let waiting = 0;
+  server.on("request", (incoming) => {
+    asked += 1;
+    waiting += 1;
+    incoming.socket.once("close", () => (waiting -= 1));
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts: () => ({ asked, waiting }),
+    close: () => server.close(),
+  };
+}
+
+it.each(["AWS", "Google Cloud"])(
+  "a request for credentials that %s never answers ends, and leaves no connection behind",
+  async (cloud) => {
+    const silent = await startSilent();
+    vi.stubEnv("AWS_ENDPOINT_URL_STS", silent.url);
+    vi.stubEnv("AWS_WEB_IDENTITY_TOKEN_FILE", join(directory, "token"));
+    vi.stubEnv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/models");
+    writeFileSync(join(directory, "token"), "a-web-identity");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const gone = new AbortController();
+    let ended: unknown;
+    const { profile: _profile, ...machine } = profile;
+    const fetched =
+      cloud === "AWS"
+        ? awsKeys(machine, dialRoutes)
+        : fromGoogle(accountOf(silent.url), gone.signal);
+    fetched.catch((error: unknown) => (ended = error));
+    await eventually(() => silent.counts().asked > 0, "it was asked");
+    gone.abort();
+    await eventually(async () => {
+      await vi.advanceTimersByTimeAsync(1_000);
+      return ended instanceof Error && silent.counts().waiting === 0;
+    }, "it ends");
+    silent.close();
+  },
+);

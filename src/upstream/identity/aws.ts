@@ -18,6 +18,9 @@ export interface AwsKeys {
 /** How long keys without an expiry are used, in ms, before their file or variable is read again. */
 const lifeMsDefault = 900_000;
 
+/** Longest wait for one answer of STS or single sign-on, in ms.. */
+const requestMsMax = 10_000;
+
 /** The hash implementation for the library. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
@@ -72,7 +75,8 @@ export async function awsKeys(
 /** Reads the default chain. STS and single sign-on are reached as providers are; a container's or machine's metadata service directly. */
 async function fromChain({ region, profile }: AwsAuth, dialRoutes: DialRouteResolver) {
   const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
-  const requestHandler = agentsTo(dialRoutes);
+  const agents = agentsTo(dialRoutes);
+  const requestHandler = { ...agents, requestTimeout: requestMsMax, throwOnRequestTimeout: true };
   const provide = fromNodeProviderChain({
     clientConfig: { region, requestHandler },
     // Otherwise the library reads its files once in the life of the process.
@@ -82,8 +86,8 @@ async function fromChain({ region, profile }: AwsAuth, dialRoutes: DialRouteReso
   try {
     return await provide();
   } finally {
-    requestHandler.httpAgent.destroy();
-    requestHandler.httpsAgent.destroy();
+    agents.httpAgent.destroy();
+    agents.httpsAgent.destroy();
   }
 }
 

@@ -9,7 +9,7 @@ const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
 const projectId = "of-the-base-url";
 
 /** Creates a client for each token: the library's cache would return a refused token again. */
-async function clientOf(key: string | undefined): Promise<AuthClient> {
+async function clientOf(key: string | undefined, signal: AbortSignal): Promise<AuthClient> {
   const { GoogleAuth, JWT } = await import("google-auth-library");
   const given =
     key === undefined
@@ -17,7 +17,8 @@ async function clientOf(key: string | undefined): Promise<AuthClient> {
       : key.trimStart().startsWith("{")
         ? { credentials: JSON.parse(key) as JWTInput }
         : { keyFilename: key };
-  const client = await new GoogleAuth({ scopes, projectId, ...given }).getClient();
+  const clientOptions = { transporterOptions: { signal } };
+  const client = await new GoogleAuth({ scopes, projectId, clientOptions, ...given }).getClient();
   // A service account signs its tokens itself, without a request.
   if (client instanceof JWT) client.useJWTAccessWithScope = true;
   return client;
@@ -39,8 +40,9 @@ function expiryIn(token: string): number | undefined {
 /** Fetches a token, and returns it as request headers; those of a user also name the project that pays. */
 export async function googleHeaders(
   auth: GoogleAuth,
+  signal: AbortSignal,
 ): Promise<Lease<Readonly<Record<string, string>>>> {
-  const client = await clientOf(auth.serviceAccountKey);
+  const client = await clientOf(auth.serviceAccountKey, signal);
   const value = Object.fromEntries(await client.getRequestHeaders());
   const token = (value["authorization"] ?? "").replace(/^Bearer /i, "");
   if (token === "") throw new Error("Google Cloud gave no token");

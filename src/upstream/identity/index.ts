@@ -103,7 +103,7 @@ function make(auth: Auth, dialRoutes: DialRouteResolver): Identity | undefined {
       return createIdentity({
         name: "Google Cloud",
         load: () => import("google-auth-library"),
-        fetch: () => googleHeaders(auth),
+        fetch: (signal) => googleHeaders(auth, signal),
         secrets: ({ authorization = "" }) => [authorization.replace(/^Bearer /i, "")],
         headers: (headers) => headers,
       });
