@@ -49,12 +49,43 @@ it("a profile's keys are read again from its file, which another program has rot
   vi.stubEnv("AWS_CONFIG_FILE", join(directory, "none"));
   const secretsNow = async (): Promise<readonly string[]> =>
     (await awsKeys(profile, dialRoutes)).value.secrets;
-  await expect(secretsNow()).rejects.toThrow("Could not load credentials");
+  await expect(secretsNow()).rejects.toThrow(/credentials/);
   for (const secret of ["first-secret", "second-secret"]) {
     writeFileSync(file, `[models]\naws_access_key_id = AKID\naws_secret_access_key = ${secret}\n`);
     expect(await secretsNow()).toEqual([secret]);
   }
 });
+
+it.each([
+  [
+    "has no such profile",
+    "[others]\naws_access_key_id = A\naws_secret_access_key = B",
+    /\[models\]/,
+  ],
+  [
+    "has a program that fails",
+    "[models]\ncredential_process = sh -c 'echo the vault is sealed >&2; exit 1'",
+    /the vault is sealed/,
+  ],
+])(
+  "if the file %s, the reason is told, and the machine's own keys are not taken instead",
+  async (_case, text, reason) => {
+    writeFileSync(join(directory, "credentials"), `${text}\n`);
+    vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", join(directory, "credentials"));
+    vi.stubEnv("AWS_CONFIG_FILE", join(directory, "none"));
+    const machine = createServer((_incoming, outgoing) => {
+      const keys = { AccessKeyId: "ASIA", SecretAccessKey: "machine", Token: "t" };
+      outgoing.end(JSON.stringify({ ...keys, Expiration: "2099-01-01T00:00:00Z" }));
+    }).listen(0, "127.0.0.1");
+    await once(machine, "listening");
+    const { port } = machine.address() as AddressInfo;
+    vi.stubEnv("AWS_CONTAINER_CREDENTIALS_FULL_URI", `http://127.0.0.1:${port}/`);
+    const { profile: _profile, ...ofMachine } = profile;
+    expect((await awsKeys(ofMachine, dialRoutes)).value.secrets).toContain("machine");
+    await expect(awsKeys(profile, dialRoutes)).rejects.toThrow(reason);
+    machine.close();
+  },
+);
 
 /** The credentials of a user who signed in through a federation, with this address of tokens. */
 const accountOf = (url: string): string =>

@@ -59,7 +59,7 @@ export async function awsKeys(
           secretAccessKey: auth.secretAccessKey,
           ...(auth.sessionToken === undefined ? {} : { sessionToken: auth.sessionToken }),
         }
-      : await fromChain(auth, dialRoutes);
+      : await fromMachine(auth, dialRoutes);
   const { region, service } = auth;
   const { secretAccessKey, sessionToken } = credentials;
   const expiration = "expiration" in credentials ? credentials.expiration : undefined;
@@ -72,17 +72,18 @@ export async function awsKeys(
   };
 }
 
-/** Reads the default chain. STS and single sign-on are reached as providers are; a container's or machine's metadata service directly. */
-async function fromChain({ region, profile }: AwsAuth, dialRoutes: DialRouteResolver) {
-  const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
+/**
+ * Reads the profile, or the default chain. STS and single sign-on are reached as providers are; a container's or machine's metadata service
+ * directly. The chain would use the machine's own keys in place of a profile that is missing or fails.
+ */
+async function fromMachine({ region, profile }: AwsAuth, dialRoutes: DialRouteResolver) {
+  const { fromIni, fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
   const agents = agentsTo(dialRoutes);
   const requestHandler = { ...agents, requestTimeout: requestMsMax, throwOnRequestTimeout: true };
-  const provide = fromNodeProviderChain({
-    clientConfig: { region, requestHandler },
-    // Otherwise the library reads its files once in the life of the process.
-    ignoreCache: true,
-    ...(profile === undefined ? {} : { profile }),
-  });
+  // `ignoreCache`: otherwise the library reads its files once in the life of the process.
+  const settings = { clientConfig: { region, requestHandler }, ignoreCache: true };
+  const provide =
+    profile === undefined ? fromNodeProviderChain(settings) : fromIni({ ...settings, profile });
   try {
     return await provide();
   } finally {
