@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 import type { Provider } from "../catalog/index.ts";
 import { identityOf, releaseOthers, type Identity } from "./identity/index.ts";
+import { maskError } from "./masking.ts";
 import type { Pools } from "./pools.ts";
 import { vendorOf } from "./vendors/index.ts";
 
@@ -34,10 +35,9 @@ async function load(pools: Pools, providers: Iterable<Provider>, log: Log): Prom
     }
   }
   releaseOthers(new Set(identities.keys()), pools);
-  for (const [identity, { id }] of identities)
-    identity
-      .keep()
-      .catch((err: unknown) =>
-        log.warn({ provider: id, err }, "no credential for this provider yet"),
-      );
+  for (const [identity, provider] of identities)
+    identity.keep().catch((err: unknown) => {
+      maskError(provider, err);
+      log.warn({ provider: provider.id, err }, "no credential for this provider yet");
+    });
 }

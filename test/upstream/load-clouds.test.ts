@@ -1,0 +1,50 @@
+/** Credentials of clouds are fetched for their providers before the first call. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, it, vi } from "vitest";
+import type { Provider } from "../../src/catalog/index.ts";
+import { createPools, loadClouds } from "../../src/upstream/index.ts";
+import { eventually } from "../support/patience.ts";
+import { provider } from "./media-support.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "tollgate-load-clouds-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+afterEach(() => vi.unstubAllEnvs());
+
+const secret = "a-secret-of-the-file-77120";
+const cloud: Provider = {
+  ...provider("bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"),
+  access: {
+    auth: { type: "aws", region: "us-east-1", service: "bedrock", profile: "models" },
+    headers: { "x-house-key": secret },
+    query: {},
+    paths: {},
+    request: { add: {}, remove: [] },
+  },
+};
+
+it("the warning about a credential that cannot be fetched repeats no secret of the provider", async () => {
+  const file = join(directory, "credentials");
+  const program = `sh -c 'echo refused for ${secret} >&2; exit 1'`;
+  writeFileSync(file, `[models]\ncredential_process = ${program}\n`);
+  vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", file);
+  vi.stubEnv("AWS_CONFIG_FILE", join(directory, "none"));
+  const warnings: { err: Error; message: string }[] = [];
+  const none = (): void => undefined;
+  const log = {
+    debug: none,
+    info: none,
+    error: none,
+    warn: (fields: object, message: string) =>
+      warnings.push({ ...(fields as { err: Error }), message }),
+  };
+  const pools = createPools();
+  await loadClouds(pools, () => [cloud], log);
+  await eventually(() => warnings.length > 0, "the warning");
+  await pools.close();
+  const { err, message } = warnings[0]!;
+  expect(message).toBe("no credential for this provider yet");
+  expect(err.message).toContain("refused for [credential]");
+  expect(String((err.cause as Error).stack) + err.stack).not.toContain(secret);
+});
