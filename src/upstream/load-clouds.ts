@@ -3,7 +3,7 @@ import { limitConcurrency } from "../base/concurrency-limit.ts";
 import type { Log } from "../base/log.ts";
 import { memoizeByObject } from "../base/memoize.ts";
 import type { Provider } from "../catalog/index.ts";
-import { identityOf, releaseOthers, type Identity } from "./identity/index.ts";
+import { identityOf, keepOnly, type Identity } from "./identity/index.ts";
 import { maskError } from "./masking.ts";
 import type { Pools } from "./pools.ts";
 import { vendorOf } from "./vendors/index.ts";
@@ -34,7 +34,7 @@ async function load(pools: Pools, providers: Iterable<Provider>, log: Log): Prom
       // The call that needs it reports the error with its name.
     }
   }
-  releaseOthers(new Set(identities.keys()), pools);
+  keepOnly(new Set(identities.keys()), pools);
   for (const [identity, provider] of identities)
     identity.keep().catch((err: unknown) => {
       maskError(provider, err);

@@ -10,7 +10,7 @@ import type { Proxies } from "../base/proxy.ts";
 import type { Provider } from "../catalog/index.ts";
 import { directRoute, DialRoutes, type DialRoute } from "./dial/dial-route.ts";
 import { HttpPool } from "./http1/pool.ts";
-import { releaseOthers } from "./identity/index.ts";
+import { keepOnly } from "./identity/index.ts";
 import { quietMsDefault } from "./idle-list.ts";
 import { MediaPool } from "./media-pool.ts";
 import type { OriginRules } from "./origin-rules.ts";
@@ -73,7 +73,7 @@ export function createPools({
     dialRoute: (origin, provider) => dialRoutes.to(origin, provider),
     async close() {
       // Stops renewing the cloud credentials that were fetched over these pools.
-      releaseOthers(new Set(), pools);
+      keepOnly(new Set(), pools);
       for (const pool of text.clear()) pool.close();
       await Promise.all(media.clear().map((pool) => pool.destroy()));
     },

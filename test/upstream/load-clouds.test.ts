@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
 import { createPools, loadClouds } from "../../src/upstream/index.ts";
+import { identityOf, keepOnly } from "../../src/upstream/identity/index.ts";
 import { eventually } from "../support/patience.ts";
 import { provider } from "./media-support.ts";
 
@@ -47,4 +48,21 @@ it("the warning about a credential that cannot be fetched repeats no secret of t
   expect(message).toBe("no credential for this provider yet");
   expect(err.message).toContain("refused for [credential]");
   expect(String((err.cause as Error).stack) + err.stack).not.toContain(secret);
+});
+
+it("the identity of a removed provider is forgotten, and is let go again if the provider has come back meanwhile", () => {
+  const pools = createPools();
+  const identity = identityOf(cloud, pools)!;
+  const release = vi.spyOn(identity, "release");
+  keepOnly(new Set([identity]), pools);
+  // A reload makes a new object of the same provider, which keeps its credentials.
+  expect(identityOf({ ...cloud }, pools)).toBe(identity);
+  keepOnly(new Set(), pools);
+  expect(release).toHaveBeenCalledTimes(1);
+  expect(identityOf({ ...cloud }, pools)).not.toBe(identity);
+  // A call that began before still has the old object, and an older catalogue may be restored.
+  expect(identityOf(cloud, pools)).toBe(identity);
+  keepOnly(new Set([identity]), pools);
+  keepOnly(new Set(), pools);
+  expect(release).toHaveBeenCalledTimes(2);
 });

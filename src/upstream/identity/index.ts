@@ -126,12 +126,15 @@ interface Known {
   /** Keyed by the file's settings, so that a reload keeps the tokens, and by origin: a token that one refuses may be good elsewhere. */
   readonly byName: Map<string, Identity>;
   readonly byProvider: WeakMap<Provider, Identity>;
+  /** Those whose credentials are renewed without calls. */
+  readonly kept: Set<Identity>;
 }
 
 /** Keyed by a gateway's connections, over which credentials are fetched. */
 const knownBy = memoizeByObject((_dialRoutes: DialRouteResolver): Known => ({
   byName: new Map(),
   byProvider: new WeakMap(),
+  kept: new Set(),
 }));
 
 /** Returns the identity of a provider; undefined if its requests carry a key, or nothing. `dialRoutes`: the gateway's connections. */
@@ -152,10 +155,11 @@ export function identityOf(
   return found;
 }
 
-/** Releases every identity that is not one of these. */
-export function releaseOthers(
-  identities: ReadonlySet<Identity>,
-  dialRoutes: DialRouteResolver,
-): void {
-  for (const one of knownBy(dialRoutes).byName.values()) if (!identities.has(one)) one.release();
+/** Keeps these identities, and releases and forgets all others. */
+export function keepOnly(identities: ReadonlySet<Identity>, dialRoutes: DialRouteResolver): void {
+  const { kept, byName } = knownBy(dialRoutes);
+  for (const one of kept) if (!identities.has(one)) one.release();
+  kept.clear();
+  for (const one of identities) kept.add(one);
+  for (const [name, one] of byName) if (!kept.has(one)) byName.delete(name);
 }
