@@ -197,7 +197,8 @@ function operatorFindings({ settings, credentials }: AddedProvider): Finding[] {
 function isServiceAccount(text: unknown): boolean {
   if (typeof text !== "string") return false;
   try {
-    const key: unknown = JSON.parse(text);
+    // `trim` also removes a byte order mark.
+    const key: unknown = JSON.parse(text.trim());
     return isObject(key) && key["type"] === "service_account";
   } catch {
     return false;

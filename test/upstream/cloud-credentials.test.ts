@@ -35,6 +35,27 @@ it("a token that a service account signed itself is used until the date in it, n
 
 const fromGoogle = (serviceAccountKey: string, signal = new AbortController().signal) =>
   googleHeaders({ type: "google", serviceAccountKey }, signal);
+it("a key with a byte order mark, as some editors write it, is read as text and as a file", async () => {
+  const marked = `\uFEFF${account}`;
+  const file = join(directory, "marked.json");
+  writeFileSync(file, marked);
+  for (const key of [marked, file])
+    expect((await fromGoogle(key)).value["authorization"]).toMatch(/^Bearer ey/);
+});
+
+it.each([
+  ["a text with line breaks in its key", account.replaceAll("\\n", "\n"), "line break"],
+  ["a file of another kind", "-----BEGIN PRIVATE KEY-----\nMIIEsecret\n", "not JSON"],
+])("%s is reported as such, without its words", async (_case, text, reason) => {
+  const file = join(directory, "wrong.json");
+  writeFileSync(file, text);
+  for (const key of text.startsWith("{") ? [text, file] : [file]) {
+    const { message } = (await fromGoogle(key).catch((error: unknown) => error)) as Error;
+    expect(message).toContain(reason);
+    expect(message).not.toContain("MII");
+  }
+});
+
 const dialRoutes = { dialRoute: () => ({ name: "" }) };
 const profile = {
   type: "aws",

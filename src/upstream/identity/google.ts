@@ -1,4 +1,5 @@
 /** Fetches tokens of Google Cloud with the vendor's own library: by a service account's key, or application default credentials. */
+import { readFile } from "node:fs/promises";
 import type { AuthClient, JWTInput } from "google-auth-library";
 import { isObject } from "../../base/json.ts";
 import type { GoogleAuth } from "../../catalog/index.ts";
@@ -8,15 +9,24 @@ const scopes = ["https://www.googleapis.com/auth/cloud-platform"];
 /** The library would search for a project for seconds, and the base URL already has it. */
 const projectId = "of-the-base-url";
 
+/** Reads a key file, given by its text or path. The library would take an unreadable file for a key without an owner, and say nothing. */
+async function keyOf(key: string): Promise<JWTInput> {
+  const isText = key.trimStart().startsWith("{");
+  // `trim` also removes the byte order mark of some editors.
+  const text = (isText ? key : await readFile(key, "utf8")).trim();
+  try {
+    return JSON.parse(text) as JWTInput;
+  } catch {
+    // The parser's message may quote the key.
+    const where = isText ? "service_account_key" : key;
+    throw new Error(`${where} is not JSON; a line break in its private_key is written \\n there`);
+  }
+}
+
 /** Creates a client for each token: the library's cache would return a refused token again. */
 async function clientOf(key: string | undefined, signal: AbortSignal): Promise<AuthClient> {
   const { GoogleAuth, JWT } = await import("google-auth-library");
-  const given =
-    key === undefined
-      ? {}
-      : key.trimStart().startsWith("{")
-        ? { credentials: JSON.parse(key) as JWTInput }
-        : { keyFilename: key };
+  const given = key === undefined ? {} : { credentials: await keyOf(key) };
   const clientOptions = { transporterOptions: { signal } };
   const client = await new GoogleAuth({ scopes, projectId, clientOptions, ...given }).getClient();
   // A service account signs its tokens itself, without a request.
