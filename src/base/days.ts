@@ -9,3 +9,14 @@ export function hasDay(text: string): boolean {
   const ms = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
+
+/**
+ * Returns the moment of an existing time, `2027-01-31T00:00:00+02:00`; else undefined. `9999-12-31T23:00-14:00` is in the year 10000,
+ * which RFC 3339 cannot write.
+ */
+export function existingTime(text: string): Date | undefined {
+  const time = new Date(text);
+  if (!hasDay(text) || Number.isNaN(time.getTime())) return undefined;
+  const year = time.getUTCFullYear();
+  return year >= 0 && year <= 9999 ? time : undefined;
+}

@@ -1,6 +1,6 @@
 /** Options that become fields of the management API: amounts, caps, lists, times; and the lookup of the workspace. */
 import type { Command } from "commander";
-import { hasDay } from "../base/days.ts";
+import { existingTime } from "../base/days.ts";
 import { defined } from "../base/defined.ts";
 import { formatUsd, parseUsd } from "../base/money.ts";
 import { clockOf } from "../base/time-zones.ts";
@@ -72,8 +72,8 @@ export function timeOf(
 ): string | undefined {
   if (text === undefined) return undefined;
   const [, day = "", time = "00:00", zone] = timeShape.exec(text.trim()) ?? [];
-  const shown = new Date(`${day}T${time}${zone ?? "Z"}`);
-  if (!hasDay(day) || Number.isNaN(shown.getTime())) {
+  const shown = existingTime(`${day}T${time}${zone ?? "Z"}`);
+  if (shown === undefined) {
     throw new UsageError(
       `${option} is "${text}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC`,
     );

@@ -26,6 +26,7 @@ it.each([
   [{ spend_caps: { hard: "yes" } }, "spend_caps.hard", "must be true or false."],
   [{ expires_at: "tomorrow" }, "expires_at", "does not fit: A time in RFC 3339, such as 2027-"],
   [{ expires_at: "2027-02-29T00:00:00Z" }, "expires_at", "must be an existing time, such as"],
+  [{ expires_at: "9999-12-31T23:00-14:00" }, "expires_at", "must be an existing time, such as"],
   [{ expires_at: 1700000000 }, "expires_at", 'must be a string, such as "2027-01-31T00:00:00Z".'],
   [{ spend_caps: { daily: -5 } }, "spend_caps.daily", 'must be a string, such as "25.00".'],
   [

@@ -42,13 +42,18 @@ it.each([
   expect(asked.pop()).toBe(utc);
 });
 
-it.each(["2026-02-29", "2026-11-31T00:00:00Z", "11/01/2026", "1", "2026-11-01T25:00", "today"])(
-  "--from %s is refused with exit 2, and no request is sent",
-  async (from) => {
-    expect(await usage(from)).toMatchObject({
-      code: 2,
-      stderr: `tollgate: --from is "${from}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC\n`,
-    });
-    expect(asked).toEqual([]);
-  },
-);
+it.each([
+  "2026-02-29",
+  "2026-11-31T00:00:00Z",
+  "11/01/2026",
+  "1",
+  "2026-11-01T25:00",
+  "today",
+  "9999-12-31T23:00-14:00",
+])("--from %s is refused with exit 2, and no request is sent", async (from) => {
+  expect(await usage(from)).toMatchObject({
+    code: 2,
+    stderr: `tollgate: --from is "${from}"; it takes a time such as 2027-01-31T00:00:00Z, or a day in UTC\n`,
+  });
+  expect(asked).toEqual([]);
+});

@@ -1,6 +1,6 @@
 /** Schemas of fields that several bodies of the management API share, and their conversion to the values of `tenancy`. */
 import { camelCased } from "../../base/casing.ts";
-import { hasDay } from "../../base/days.ts";
+import { hasDay, existingTime } from "../../base/days.ts";
 import { Type, type Static, type TSchema } from "../../base/json-schema.ts";
 import { invalidValue } from "../../base/errors.ts";
 import { formatUsd, parseUsd } from "../../base/money.ts";
@@ -137,8 +137,8 @@ export function timeOf<Absent extends null | undefined>(
   param: string,
 ): Date | Absent {
   if (typeof text !== "string") return text;
-  const time = new Date(text);
-  if (rfc3339.test(text) && hasDay(text) && !Number.isNaN(time.getTime())) return time;
+  const time = existingTime(text);
+  if (time !== undefined && rfc3339.test(text)) return time;
   throw invalidValue(param, timeFault(text));
 }
 
