@@ -140,7 +140,12 @@ describe("console sessions", () => {
     });
     const other = await withCookie(cookie, "POST", "/tokens", { name: "second" });
     expect((await call(gateway.url, "GET", "/keys", { token: other.json.token })).status).toBe(200);
-    await withCookie(cookie, "DELETE", `/tokens/${other.json.id}`);
+    const revoke = (ifMatch: string) =>
+      withCookie(cookie, "DELETE", `/tokens/${other.json.id}`, undefined, { "if-match": ifMatch });
+    expect((await revoke(made.headers.get("etag") ?? "")).status).toBe(412);
+    const revoked = await revoke(other.headers.get("etag") ?? "");
+    expect(revoked.status).toBe(200);
+    expect(revoked.headers.get("etag")).not.toBe(other.headers.get("etag"));
     expect((await call(gateway.url, "GET", "/keys", { token: other.json.token })).status).toBe(401);
   });
 

@@ -5,6 +5,7 @@ import {
   checkObjectLimit,
   createObject,
   createToken,
+  etagOf,
   getToken,
   keepSession,
   listTokens,
@@ -48,6 +49,11 @@ function userOf(actor: Actor, making: boolean): string {
   );
 }
 
+const answerOf = (record: Parameters<typeof renderToken>[0]) => ({
+  body: renderToken(record),
+  etag: etagOf(tokenKind.view(record)),
+});
+
 const create = route({
   method: "POST",
   path: "/tokens",
@@ -82,7 +88,8 @@ const create = route({
       },
       row: ({ record }) => record,
     });
-    return { body: { ...renderToken(made.record), token: made.token } };
+    const answer = answerOf(made.record);
+    return { ...answer, body: { ...answer.body, token: made.token } };
   },
 });
 
@@ -119,7 +126,7 @@ const revoke = route({
       load: (context) => getToken(context, id, { forUpdate: true }),
       apply: (context) => revokeToken(context, id),
     });
-    return { body: renderToken(record) };
+    return answerOf(record);
   },
 });
 
