@@ -13,7 +13,7 @@ import { possibleAddresses } from "./address.ts";
 import { providerServices } from "./admin.ts";
 import { configurationForCommands } from "./catalog.ts";
 import type { Environment } from "./environment.ts";
-import { isUnused, withDatabase, type Opened } from "./open.ts";
+import { withDatabase, type Opened } from "./open.ts";
 import { environmentProxies } from "./proxies.ts";
 import { replayedHeader, type Api, type OnceAnswer } from "./remote-api.ts";
 
@@ -33,9 +33,8 @@ export function withDirectApi(
   work: (api: Api) => Promise<void>,
   needs: Needs,
 ): Promise<void> {
-  if (needs.database === false && isUnused(environment))
-    return directApi(environment, unused, needs).then(work);
-  return withDatabase(async (opened) => work(await directApi(environment, opened, needs)));
+  const withApi = async (opened: Opened) => work(await directApi(environment, opened, needs));
+  return withDatabase(withApi, needs.database === false ? () => withApi(unused) : undefined);
 }
 
 /** Stands for the empty database before a gateway has run. */

@@ -6,7 +6,7 @@ import type { RotationEnd } from "../tenancy/index.ts";
 import { openDatabaseOf } from "./database.ts";
 import { createLog } from "../base/log.ts";
 import { readEnvironment } from "./environment.ts";
-import { refuseUnused } from "./open.ts";
+import { refuseEmpty, refuseUnused } from "./open.ts";
 import { printJson } from "./print.ts";
 
 const shownEveryMs = 1_000;
@@ -21,6 +21,7 @@ export async function rotateMasterKeyCommand(options: { readonly json?: boolean 
   const log = createLog("warn");
   const database = await openDatabaseOf(environment, { join: true, log });
   try {
+    await refuseEmpty(environment, database);
     await migrate(database, log);
     let shownMs = performance.now();
     const end = await rotateMasterKey({

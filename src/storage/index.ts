@@ -27,6 +27,7 @@ export {
   applyMigrations,
   knownMigrations,
   migrate,
+  hasTables,
   needTables,
   prepareMigrations,
   SchemaError,

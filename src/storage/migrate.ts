@@ -123,13 +123,18 @@ async function checkSearchPath(database: Queryable): Promise<void> {
   if (wrong !== undefined) throw new SchemaError(wrong.problem, wrong.fix);
 }
 
-/** @throws SchemaError where the first schema of the search_path has none of our tables */
-export async function needTables(database: Queryable): Promise<void> {
+/** True if the first schema of the search_path has our tables. @throws SchemaError where the path leads past them */
+export async function hasTables(database: Queryable): Promise<boolean> {
   await checkSearchPath(database);
   const [row] = await database.query<{ are_there: boolean }>(
     "select to_regclass(format('%I.schema_migrations', current_schema())) is not null as are_there",
   );
-  if (row!.are_there) return;
+  return row!.are_there;
+}
+
+/** @throws SchemaError where the first schema of the search_path has none of our tables */
+export async function needTables(database: Queryable): Promise<void> {
+  if (await hasTables(database)) return;
   throw new SchemaError(
     "The database has no tables of Tollgate.",
     "Check that DATABASE_URL names the gateway's database.",

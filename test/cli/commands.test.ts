@@ -251,11 +251,19 @@ describe("the command line on the data of a stopped gateway", () => {
 });
 
 describe("the command line on an empty database", () => {
-  it("migrate creates the schema and prints what it applied", async () => {
+  it("migrate creates the schema and prints what it applied; before, other commands create nothing", async () => {
     const environment = {
       DATABASE_URL: await postgres.createDatabase(),
       TOLLGATE_DATA_DIR: join(directory, "none"),
     };
+    // Before, other commands create nothing: the database may be another program's.
+    for (const words of ["keys list", "verify", "credits show", "rotate-master-key"])
+      expect(await tollgateHere(words.split(" "), environment)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringContaining("no gateway has run on the database of DATABASE_URL"),
+      });
+    expect((await tollgateHere(["vendors"], environment)).code).toBe(0);
     const { applied } = (await run("migrate --json", environment)) as { applied: string[] };
     expect(applied.slice(0, 2)).toEqual(["baseline", "0042_master_keys.sql"]);
     expect(await run("migrate", environment)).toBe("the schema is up to date\n");
