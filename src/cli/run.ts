@@ -5,7 +5,7 @@ import { explain } from "./explain.ts";
 import { withOption } from "./flag-names.ts";
 import { createProgram } from "./program.ts";
 import { watchOutput } from "./standard-output.ts";
-import { refuseUnknownCommand, refuseUnknownOption } from "./unknown-words.ts";
+import { refuseUnknownCommand, refuseWrongOptions } from "./unknown-words.ts";
 
 /** Commands that continue when the reader of their output has gone. */
 const longRunning: ReadonlySet<string> = new Set(["serve", "sandbox"]);
@@ -21,7 +21,7 @@ export async function runCommand(given: readonly string[]): Promise<void> {
   });
   try {
     refuseUnknownCommand(program, words);
-    refuseUnknownOption(program, words);
+    refuseWrongOptions(program, words);
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
     process.exitCode = await endOf(error, running);

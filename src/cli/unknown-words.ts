@@ -1,6 +1,7 @@
 /**
  * Refuses unknown words of a command line. Commander would take an unknown command as an argument of `serve`, the default. For an
- * unknown option, commander first reports missing required options: a misspelt `--name` would be reported as missing.
+ * unknown option, commander first reports missing required options: a misspelt `--name` would be reported as missing. Of an option that
+ * is there twice commander uses the last value only: `usage --tag customer:acme --tag project:x` would show the sums of all customers.
  */
 import type { Command } from "commander";
 import { suggest } from "../base/suggest.ts";
@@ -35,20 +36,32 @@ function likely(command: Command, word: string): string {
     : `did you mean ${below.map((each) => `"${each}"`).join(" or ")}?`;
 }
 
-/** Refuses an option that the command of `words` does not have. @throws UsageError with the nearest that it has */
-export function refuseUnknownOption(program: Command, words: readonly string[]): void {
+/**
+ * Refuses an option that the command of `words` does not have, or that is there with two values.
+ * @throws UsageError with the nearest option that it has
+ */
+export function refuseWrongOptions(program: Command, words: readonly string[]): void {
   const { command, rest } = commandOf(program, words);
   if (command === undefined) return;
   const known = [...command.options, ...program.options];
+  const seen = new Set<string>();
   for (let at = 0; at < rest.length && rest[at] !== "--"; at += 1) {
     const [name, value] = rest[at]!.split(/=(.*)/s) as [string, string | undefined];
     if (!name.startsWith("--") || name === "--help") continue;
     const option = known.find(({ long }) => long === name);
     if (option === undefined) throw new UsageError(refusal(program, command, name));
+    if (!option.required) continue;
+    if (seen.has(name)) throw new UsageError(`${name} is there twice; ${onceOf(option)}`);
+    seen.add(name);
     // The next word is the option's value, even if it looks like an option.
-    if (option.required && value === undefined) at += 1;
+    if (value === undefined) at += 1;
   }
 }
+
+const onceOf = ({ description }: Command["options"][number]): string =>
+  description.includes("separated by commas")
+    ? "name all values at once, separated by commas"
+    : "name one value";
 
 const longOf = ({ long }: Command["options"][number]): string[] => (long ? [long] : []);
 

@@ -138,6 +138,11 @@ describe("help", () => {
 
 describe("wrong usage: exit 2, and nothing on standard output", () => {
   it.each([
+    [["usage", "--tag", "a:1", "--tag=b:2"], "--tag is there twice; name one value"],
+    [
+      ["requests", "list", "--status", "failed", "--status", "failed"],
+      "--status is there twice; name all values at once, separated by commas",
+    ],
     [["serve", "--prot", "1"], '"serve" has no option "--prot"; did you mean "--port"?'],
     [["--prot=1"], '"serve" has no option "--prot"; did you mean "--port"?'],
     [
