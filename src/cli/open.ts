@@ -42,7 +42,7 @@ const unusedText = ({ databaseUrl, dataDir }: Environment): string =>
     ? `no gateway has run on the data directory ${dataDir}: start it once (npx tollgate), or name where its data is by TOLLGATE_DATA_DIR or DATABASE_URL`
     : "no gateway has run on the database of DATABASE_URL: start it once (npx tollgate), run tollgate migrate, or correct DATABASE_URL";
 
-/** @throws UsageError where the database is empty: a command would create our tables in another program's, and show nothing as if it were all */
+/** @throws UsageError where the database is empty: a command would create our tables, perhaps in another program's, and show none as all */
 export async function refuseEmpty(environment: Environment, database: Database): Promise<void> {
   if (!(await hasTables(database))) throw new UsageError(unusedText(environment));
 }
