@@ -64,8 +64,14 @@ export function checkMasterKey({ masterKey, dataDir }: Environment, isUsed: bool
   return failed(check, `neither TOLLGATE_MASTER_KEY nor ${file} is there`, fix);
 }
 
-/** Checks how callers reach the gateway, and whether it answers. */
-export async function checkAddresses(environment: Environment): Promise<Finding[]> {
+/** A gateway that is only busy answers within this time. */
+const answerMsMax = 10_000;
+
+/** Checks how callers reach the gateway, and whether it answers within `msMax`. */
+export async function checkAddresses(
+  environment: Environment,
+  msMax = answerMsMax,
+): Promise<Finding[]> {
   const { publicUrl } = environment;
   const addressProblem = publicAddressProblem(environment);
   const findings: Finding[] = [];
@@ -84,7 +90,9 @@ export async function checkAddresses(environment: Environment): Promise<Finding[
     const fix = "use https, or keep it inside a network that you trust";
     findings.push(warning("public address", `${publicUrl} is not encrypted`, fix));
   }
-  const states = await Promise.all(possibleAddresses(environment).map(readiness));
+  const states = await Promise.all(
+    possibleAddresses(environment).map((url) => readiness(url, msMax)),
+  );
   const known = states.find((state) => state !== undefined);
   findings.push(known ?? ok("gateway", "none runs here"));
   return findings;
@@ -100,8 +108,8 @@ const certificateEnd = ({ socket }: IncomingMessage): string | undefined =>
   socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : undefined;
 
 /** Requests an address. The certificate is not verified: its name differs from this machine's, and the request contains no secret. */
-function askAddress(url: string): Promise<Answered> {
-  const options = { signal: AbortSignal.timeout(3_000) };
+function askAddress(url: string, msMax: number): Promise<Answered> {
+  const options = { signal: AbortSignal.timeout(msMax) };
   return new Promise((resolve, reject) => {
     const answered = (answer: IncomingMessage): void => {
       const validTo = certificateEnd(answer);
@@ -115,10 +123,11 @@ function askAddress(url: string): Promise<Answered> {
   });
 }
 
-async function readiness(url: string): Promise<Finding | undefined> {
+/** The finding on the gateway at `url`; undefined if none is there. */
+async function readiness(url: string, msMax: number): Promise<Finding | undefined> {
+  const check = "gateway";
   try {
-    const { status, validTo } = await askAddress(`${url}/readyz`);
-    const check = "gateway";
+    const { status, validTo } = await askAddress(`${url}/readyz`, msMax);
     if (status !== 200)
       return failed(check, `${url} does not take calls (${status})`, "read its log");
     const message = `${url} takes calls`;
@@ -129,7 +138,18 @@ async function readiness(url: string): Promise<Finding | undefined> {
       validTo,
       renew: renewOwn,
     });
-  } catch {
-    return undefined;
+  } catch (error) {
+    return unanswered(check, url, error);
   }
+}
+
+/** The finding on an address that gave no answer; undefined where nothing listens. */
+function unanswered(check: string, url: string, error: unknown): Finding | undefined {
+  const { name, code } = error as NodeJS.ErrnoException;
+  if (name === "AbortError")
+    return failed(check, `${url} does not answer`, "read its log; if it hangs, restart it");
+  // Of TLS 1.3; the check of a port is all that `server.tls.client_ca` leaves.
+  if (code?.endsWith("CERTIFICATE_REQUIRED"))
+    return ok(check, `${url} takes connections, and calls only with a client certificate`);
+  return undefined;
 }
