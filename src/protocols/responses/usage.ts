@@ -15,13 +15,13 @@ export function readUsage(value: unknown): Usage | undefined {
   const cacheRead = tokenCount(inputDetails["cached_tokens"]);
   const reasoning = tokenCount(objectOf(value["output_tokens_details"])["reasoning_tokens"]);
   const total = reportedCount(value["total_tokens"]);
-  const whole = completeFromTotal({ input, output, total, cacheRead, reasoning });
+  const cacheWrite = tokenCount(inputDetails["cache_write_tokens"]);
+  const whole = completeFromTotal({ input, output, total, cacheRead, cacheWrite, reasoning });
   const cacheReadTokens = Math.min(cacheRead, whole.input);
-  const cacheWriteTokens = tokenCount(inputDetails["cache_write_tokens"]);
   return {
     inputTokens: whole.input,
     cacheReadTokens,
-    cacheWriteTokens: Math.min(cacheWriteTokens, whole.input - cacheReadTokens),
+    cacheWriteTokens: Math.min(cacheWrite, whole.input - cacheReadTokens),
     cacheWrite1hTokens: 0,
     outputTokens: whole.output,
     reasoningTokens: Math.min(reasoning, whole.output),

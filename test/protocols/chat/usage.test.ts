@@ -114,6 +114,36 @@ describe("the usage of chat upstreams", () => {
     }
   });
 
+  it.each<[string, number[], number[]]>([
+    // prompt, completion, total, read, written; and all input, read, written
+    ["Portkey: both only in the total", [10, 5, 3015, 2000, 1000], [3010, 2000, 1000]],
+    ["Portkey: a first call only writes", [10, 5, 12_015, 0, 12_000], [12_010, 0, 12_000]],
+    ["both beside a total of the sides", [10, 5, 15, 2000, 1000], [3010, 2000, 1000]],
+    ["more written than the prompt has", [100, 5, 105, 20, 1000], [1120, 20, 1000]],
+    ["only reads beside the prompt", [1500, 5, 3505, 2000, 1000], [3500, 2000, 1000]],
+    ["all within the prompt", [3010, 5, 3015, 2000, 1000], [3010, 2000, 1000]],
+    ["a prompt smaller than both", [10, 5, 15, 6, 9], [10, 6, 4]],
+  ])("T50: counts cache writes that are not in the prompt (%s)", (_what, told, wanted) => {
+    const [prompt = 0, completion = 0, total = 0, read = 0, written = 0] = told;
+    const usage = {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: total,
+      cache_read_input_tokens: read,
+      cache_creation_input_tokens: written,
+    };
+    const [inputTokens, cacheReadTokens, cacheWriteTokens] = wanted;
+    expect(readUsage(usage)).toMatchObject({
+      inputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      outputTokens: completion,
+    });
+    expect(chatCodec.direct.answer({ usage }, "m")["usage"]).toMatchObject({
+      prompt_tokens: inputTokens,
+    });
+  });
+
   it.each([
     [undefined],
     [null],
