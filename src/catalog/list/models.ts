@@ -38,7 +38,7 @@ export function listedModel(
 ): TextModel | EmbeddingModel | undefined {
   if (row.price === undefined) return undefined;
   const at = { provider: vendor.id, upstreamModel: row.model };
-  const price = priceOf(row.price);
+  const price = priceOf(row.model, row.price);
   const released = Date.parse(row.released ?? "");
   const common = {
     id: listedId(row, vendor),
@@ -74,18 +74,35 @@ const fitting = <Said>(by: Readonly<Record<string, Said>> | undefined, name: str
 const protocolsAt = ({ speaks, protocols }: VendorRow, model: string): readonly OfferProtocol[] =>
   fitting(speaks, model) ?? protocols ?? ["chat"];
 
-const ratesOf = (rates: ListedRates): TextRates => ({
+const ratesOf = (rates: ListedRates, storage: string | undefined): TextRates => ({
   input: parseUsd(rates.input),
   cacheRead: usdOrNone(rates.cache_read),
-  cacheWrite: usdOrNone(rates.cache_write),
+  cacheWrite:
+    storage === undefined
+      ? usdOrNone(rates.cache_write)
+      : parseUsd(rates.input) + parseUsd(rates.cache_write ?? storage),
   output: parseUsd(rates.output),
   reasoning: usdOrNone(rates.reasoning),
 });
 
-function priceOf({ above = [], ...rates }: ListedPrice): TextPrice {
-  if (above.length === 0) return ratesOf(rates);
-  const tiers = above.map(({ tokens, ...tier }) => ({ inputTokens: tokens, rates: ratesOf(tier) }));
-  return { ...ratesOf(rates), above: tiers };
+/**
+ * The rate of storage for written tokens of Gemini. Google bills them as input, and their storage as well. OpenRouter and those behind it
+ * list the storage of five minutes alone, which is below the input.
+ */
+const storageOf = (model: string, { input, cache_write: write }: ListedRates): string | undefined =>
+  write !== undefined && model.includes("gemini") && parseUsd(write) < parseUsd(input)
+    ? write
+    : undefined;
+
+function priceOf(model: string, { above = [], ...rates }: ListedPrice): TextPrice {
+  const storage = storageOf(model, rates);
+  const base = ratesOf(rates, storage);
+  if (above.length === 0) return base;
+  const tiers = above.map(({ tokens, ...tier }) => ({
+    inputTokens: tokens,
+    rates: ratesOf(tier, storage),
+  }));
+  return { ...base, above: tiers };
 }
 
 function recordOf(
