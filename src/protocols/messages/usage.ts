@@ -79,7 +79,9 @@ function oneUsage(wire: WireObject): Usage {
     inputTokens: tokenCount(wire["input_tokens"]) + cacheReadTokens + cacheWriteTokens,
     cacheReadTokens,
     cacheWriteTokens,
-    cacheWrite1hTokens: Math.min(written1h, cacheWriteTokens),
+    // At its end a stream adds what the vendor's own tools wrote to the sum alone: if all was for an hour before, that is too (T54).
+    cacheWrite1hTokens:
+      written1h > 0 && written5m === 0 ? cacheWriteTokens : Math.min(written1h, cacheWriteTokens),
     outputTokens,
     reasoningTokens: Math.min(tokenCount(details["thinking_tokens"]), outputTokens),
   };

@@ -145,6 +145,12 @@ describe("the tap of a messages stream", () => {
       cacheWriteTokens: 4,
       cacheWrite1hTokens: 4,
     });
+    // Nor do later writes of the vendor's own tools, which the end adds to the sum alone, become those of five minutes.
+    const sum = { ...real, cache_creation_input_tokens: 9, output_tokens: 7 };
+    expect(usageOf(start(written), end(sum))).toMatchObject({
+      cacheWriteTokens: 9,
+      cacheWrite1hTokens: 9,
+    });
     // T61: an explicit 0 at the end counts.
     expect(usageOf(start(zeros), end(zeros))).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
