@@ -331,6 +331,20 @@ describe("the public list", () => {
     expect(writesOf("minimax/MiniMax-M2.7-highspeed")).toEqual(["0.375"]);
   });
 
+  it("charges what Perplexity bills for each call, whose amount callers cannot raise", () => {
+    const { models } = environmentCatalog({ PERPLEXITY_API_KEY: "k" });
+    const fees = [...models.values()].map((model) => {
+      const { offers, parameters } = model as TextModel;
+      const { request = 0n, input } = offers[0]!.price;
+      return [model.id, formatUsd(input), formatUsd(request), parameters["web_search_options"]];
+    });
+    expect(fees).toEqual([
+      ["perplexity/sonar", "1", "0.005", false],
+      ["perplexity/sonar-pro", "3", "0.006", false],
+      ["perplexity/sonar-reasoning-pro", "2", "0.006", false],
+    ]);
+  });
+
   it("has no free part in the shipped version if the model has a price", () => {
     const free = listedModels(shippedList(), ids).filter(({ price }) =>
       [price, ...(price?.above ?? [])].some(

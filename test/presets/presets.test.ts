@@ -82,13 +82,13 @@ describe("a vendor with only its variable set", () => {
       };
       expect({ status: response.status, answer }).toMatchObject({ status: 200 });
       const { prompt_tokens: input, completion_tokens: output } = answer.usage;
-      const product = BigInt(input) * price.input + BigInt(output) * price.output;
+      const tokens = BigInt(input) * price.input + BigInt(output) * price.output;
       const row = await ledgerReaderOf(gateway.database).logRow(
         response.headers.get("x-request-id")!,
       );
       expect(row).toMatchObject({
         status: "succeeded",
-        cost_nano: (product + 999_999n) / 1_000_000n,
+        cost_nano: (tokens + 999_999n) / 1_000_000n + (price.request ?? 0n),
         usage_source: "upstream",
       });
     },

@@ -38,7 +38,8 @@ export function listedModel(
 ): TextModel | EmbeddingModel | undefined {
   if (row.price === undefined) return undefined;
   const at = { provider: vendor.id, upstreamModel: row.model };
-  const price = priceOf(row.model, row.price);
+  const request = usdOrNone(fitting(vendor.request_fees, row.model));
+  const price = { ...priceOf(row.model, row.price), ...(request !== undefined && { request }) };
   const released = Date.parse(row.released ?? "");
   const common = {
     id: listedId(row, vendor),

@@ -47,6 +47,8 @@ export interface VendorRow {
   readonly no_structured_outputs?: string;
   /** Parameters that models lack and its list does not mention: chat-completions names, by regular expression of models. */
   readonly lacks?: Readonly<Record<string, readonly string[]>>;
+  /** The fee of each call, in USD, by regular expression of models, if its list has only the prices of tokens. */
+  readonly request_fees?: Readonly<Record<string, string>>;
   /** The field of its chat requests that controls reasoning; `reasoning_effort` if absent. */
   readonly reasoning_field?: ReasoningField;
   /** Exceptions to `reasoning_field`, by regular expression of models. */
