@@ -2,16 +2,21 @@
  * Usage of pictures that the vendor's own tool made for a response. They are another model's tokens: the response reports them in
  * `tool_usage.image_gen`, not in `usage`. docs/models.md "Images made by a tool".
  */
-import type { WireObject } from "../base/json.ts";
+import { isObject, type WireObject } from "../base/json.ts";
 import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";
 import { nonEmpty, objectOf, objects } from "./read.ts";
 
-/** Returns the usage with the counts above 0 of a response's `tool_usage`; unchanged if there are none. */
+/**
+ * Returns the usage with the counts above 0 of a response's `tool_usage`; unchanged if there are none. A vendor that reports no usage of
+ * this tool is charged by the number of pictures (T56).
+ */
 export function withImageTool<MaybeUsage extends Usage | undefined>(
   usage: MaybeUsage,
   toolUsage: unknown,
+  pictures: number,
 ): MaybeUsage {
-  const wireCounts = objectOf(objectOf(toolUsage)["image_gen"]);
+  const wireCounts = objectOf(toolUsage)["image_gen"];
+  if (!isObject(wireCounts)) return withToolPictures(usage, pictures);
   const input = tokenCount(wireCounts["input_tokens"]);
   const output = tokenCount(wireCounts["output_tokens"]);
   if (usage === undefined || input + output === 0) return usage;
@@ -31,7 +36,10 @@ export function withImageTool<MaybeUsage extends Usage | undefined>(
 export const isToolPicture = ({ type, result }: WireObject): boolean =>
   type === "image_generation_call" && nonEmpty(result) !== undefined;
 
-/** Tokens of a square picture in high quality, 1024x1024: for pictures whose vendor has not reported them yet. */
+/** Counts the pictures of the tool in the output items of a response. */
+export const picturesIn = (output: unknown): number => objects(output).filter(isToolPicture).length;
+
+/** Tokens of a square picture in high quality, 1024x1024: for pictures whose vendor has not reported them. */
 const tokensPerPicture = 4_160;
 
 /** Returns the usage with at least the output tokens of this many pictures. */

@@ -100,6 +100,16 @@ describeGateways("pictures by a vendor's tool", { config }, (bench) => {
     expect(cut.entry).toMatchObject({ amount_nano: tokensNano + 10n * 8_000n });
   });
 
+  it.each([false, true])(
+    "T56: are charged by an estimate if the response reports no usage of its tools, as OpenAI's did in 2025 (stream: %s)",
+    async (stream) => {
+      const { tool_usage: _none, ...response } = responseWith(imageGen);
+      const { entry, row } = await ask("draws", response, stream);
+      expect(entry).toMatchObject({ amount_nano: tokensNano + 4_160n * 30_000n });
+      expect(row.usage).toMatchObject({ outputTokens: 10, imageToolOutputTokens: 4_160 });
+    },
+  );
+
   it("T62 T55: are charged by an estimate if their caller leaves the stream as soon as one arrived", async () => {
     const { output, ...response } = responseWith(imageGen);
     bench().up.answer((_request, vendor) => {

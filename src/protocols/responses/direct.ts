@@ -6,7 +6,7 @@ import type { Note } from "../../base/notes.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
-import { withImageTool } from "../image-tool.ts";
+import { picturesIn, withImageTool } from "../image-tool.ts";
 import { searchesIn, withSearches } from "../web-searches.ts";
 import { removeEmptyTools } from "../empty-tools.ts";
 import { removeFilteredFields } from "../filter.ts";
@@ -80,6 +80,7 @@ export const responsesDirect: DirectCodec = {
     withImageTool(
       withSearches(readUsage(answer["usage"]), searchesIn(answer["output"])),
       answer["tool_usage"],
+      picturesIn(answer["output"]),
     ),
   misreportsUsage: (answer) => misreports(answer["usage"]),
   text: answerText,

@@ -10,7 +10,7 @@ import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
-import { isToolPicture, withImageTool, withToolPictures } from "../image-tool.ts";
+import { isToolPicture, picturesIn, withImageTool, withToolPictures } from "../image-tool.ts";
 import { isSearch, searchesIn, withSearches } from "../web-searches.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
@@ -68,8 +68,9 @@ export class ResponsesReader {
   get usage(): Usage | undefined {
     const isBare = !this.#isOver && this.#searches + this.#pictures > 0;
     const reported = this.#reported.read(this.#isOver) ?? (isBare ? noUsage : undefined);
-    const told = withImageTool(withSearches(reported, this.#searches), this.#toolUsage);
-    // The vendor reports its pictures at the end only.
+    const searched = withSearches(reported, this.#searches);
+    const told = withImageTool(searched, this.#toolUsage, this.#pictures);
+    // Counts before the end leave pictures out.
     return this.#isOver ? told : withToolPictures(told, this.#pictures);
   }
 
@@ -102,6 +103,7 @@ export class ResponsesReader {
     if (name !== wireName) frame["type"] = name;
     this.#isOver = terminalNames.has(name);
     this.#searches = Math.max(this.#searches, searchesIn(response["output"]));
+    this.#pictures = Math.max(this.#pictures, picturesIn(response["output"]));
     this.#toolUsage = response["tool_usage"];
     const usage = readUsage(response["usage"]);
     if (usage) this.#reported.take(usage, this.#isOver);
