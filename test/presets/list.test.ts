@@ -1,7 +1,7 @@
 /** The shipped list of models, and the reading of the public one. docs/models.md. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { formatUsd, parseUsd } from "../../src/base/money.ts";
+import { parseUsd } from "../../src/base/money.ts";
 import {
   environmentCatalog,
   listDiff,
@@ -313,36 +313,6 @@ describe("the public list", () => {
     ).toMatchObject({ above: [{ tokens: 9, input: "3", output: "4" }] });
     const free = { cache_read: "0", cache_write: "0", reasoning: "0" };
     expect(priceOf(`{ "input": 0, "output": 0, ${zeros} }`)).toMatchObject(free);
-  });
-
-  it("charges cache writes of Gemini as input and storage if a list has the storage alone (T53)", () => {
-    const catalog = environmentCatalog(every("key"));
-    const writesOf = (id: string) => {
-      const { price } = (catalog.models.get(id) as TextModel).offers[0]!;
-      return [price, ...(price.above ?? []).map(({ rates }) => rates)].map(({ cacheWrite }) =>
-        cacheWrite === undefined ? undefined : formatUsd(cacheWrite),
-      );
-    };
-    expect(writesOf("openrouter/google/gemini-2.5-pro")).toEqual(["1.625"]);
-    // The tier has no rate for writes.
-    expect(writesOf("openrouter/google/gemini-3.1-pro-preview")).toEqual(["2.375", "4.375"]);
-    expect(writesOf("venice/gemini-3-1-pro-preview")).toEqual(["3", "5.5"]);
-    // MiniMax charges less for writes of this model than for its input.
-    expect(writesOf("minimax/MiniMax-M2.7-highspeed")).toEqual(["0.375"]);
-  });
-
-  it("charges what Perplexity bills for each call, whose amount callers cannot raise", () => {
-    const { models } = environmentCatalog({ PERPLEXITY_API_KEY: "k" });
-    const fees = [...models.values()].map((model) => {
-      const { offers, parameters } = model as TextModel;
-      const { request = 0n, input } = offers[0]!.price;
-      return [model.id, formatUsd(input), formatUsd(request), parameters["web_search_options"]];
-    });
-    expect(fees).toEqual([
-      ["perplexity/sonar", "1", "0.005", false],
-      ["perplexity/sonar-pro", "3", "0.006", false],
-      ["perplexity/sonar-reasoning-pro", "2", "0.006", false],
-    ]);
   });
 
   it("has no free part in the shipped version if the model has a price", () => {

@@ -5,7 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { placeAt, placesIn, type TextPlace } from "./json-place.ts";
 import { JsonNumber, readPrice, type PriceFault } from "./public-price.ts";
-import type { ListedModel, ReasoningOption, VendorRow } from "./types.ts";
+import type { ListedModel, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
 
 /** A mistake in a list, with its position. */
 export interface ListMistake extends TextPlace {
@@ -105,7 +105,9 @@ function modelOf(
   if (!isTaken(vendor, model, row["provider"])) return [];
   const isText = output.length === 1 && output[0] === "text";
   if (context === undefined || !isText || elsewhere.test(model) || /\s/.test(model)) return [];
-  const priced = price.rates === undefined ? {} : { price: price.rates };
+  const isPriced =
+    price.rates !== undefined && !(isFree(price.rates) && choosesOther(vendor, model));
+  const priced = isPriced ? { price: price.rates } : {};
   const named = { vendor: vendor.id, model, ...textField("name", row["name"]) };
   const released = textField("released", row["release_date"]);
   if (embeds.test(model)) return [{ ...named, kind: "embedding", ...released, context, ...priced }];
@@ -127,6 +129,10 @@ function modelOf(
     },
   ];
 }
+
+const isFree = ({ input, output }: ListedRates): boolean => input === "0" && output === "0";
+const choosesOther = ({ choosers }: VendorRow, model: string): boolean =>
+  choosers !== undefined && new RegExp(choosers).test(model);
 
 /** True if the vendor's row accepts this model of its list. */
 function isTaken({ models = "", at = "" }: VendorRow, model: string, provider: unknown): boolean {

@@ -1,0 +1,65 @@
+/** Prices of the shipped list that are not those of the public one, because vendors bill something else. docs/models.md. */
+import { describe, expect, it } from "vitest";
+import { formatUsd } from "../../src/base/money.ts";
+import {
+  environmentCatalog,
+  readPublicList,
+  vendorRows,
+  type TextModel,
+} from "../../src/catalog/index.ts";
+import { every } from "./support.ts";
+
+describe("the price of a listed model", () => {
+  it("charges cache writes of Gemini as input and storage if a list has the storage alone (T53)", () => {
+    const catalog = environmentCatalog(every("key"));
+    const writesOf = (id: string) => {
+      const { price } = (catalog.models.get(id) as TextModel).offers[0]!;
+      return [price, ...(price.above ?? []).map(({ rates }) => rates)].map(({ cacheWrite }) =>
+        cacheWrite === undefined ? undefined : formatUsd(cacheWrite),
+      );
+    };
+    expect(writesOf("openrouter/google/gemini-2.5-pro")).toEqual(["1.625"]);
+    // The tier has no rate for writes.
+    expect(writesOf("openrouter/google/gemini-3.1-pro-preview")).toEqual(["2.375", "4.375"]);
+    expect(writesOf("venice/gemini-3-1-pro-preview")).toEqual(["3", "5.5"]);
+    // MiniMax charges less for writes of this model than for its input.
+    expect(writesOf("minimax/MiniMax-M2.7-highspeed")).toEqual(["0.375"]);
+  });
+
+  it("charges what Perplexity bills for each call, whose amount callers cannot raise", () => {
+    const { models } = environmentCatalog({ PERPLEXITY_API_KEY: "k" });
+    const fees = [...models.values()].map((model) => {
+      const { offers, parameters } = model as TextModel;
+      const { request = 0n, input } = offers[0]!.price;
+      return [model.id, formatUsd(input), formatUsd(request), parameters["web_search_options"]];
+    });
+    expect(fees).toEqual([
+      ["perplexity/sonar", "1", "0.005", false],
+      ["perplexity/sonar-pro", "3", "0.006", false],
+      ["perplexity/sonar-reasoning-pro", "2", "0.006", false],
+    ]);
+  });
+
+  it("is none if the list has 0 for a model that stands for others, at whose prices its vendor bills", () => {
+    const { models, unpriced } = environmentCatalog(every("key"));
+    for (const id of [
+      "kilo/openrouter/pareto-code",
+      "kilo/openrouter/bodybuilder",
+      "llmgateway/auto",
+      "llmgateway/custom",
+      "nano-gpt/auto-model",
+      "orcarouter/auto",
+    ])
+      expect([id, models.has(id), unpriced?.has(id)]).toEqual([id, false, true]);
+    expect(models.has("kilo/kilo-auto/free")).toBe(true);
+    const listAt = (price: number) =>
+      readPublicList(
+        `{ "llmgateway": { "models": { "auto": { "limit": { "context": 9 }, "cost": { "input": ${price}, "output": ${price} },
+          "modalities": { "input": ["text"], "output": ["text"] } } } } }`,
+        vendorRows(),
+      );
+    expect(listAt(0)).toMatchObject({ models: [{ model: "auto" }] });
+    expect(listAt(0)).not.toHaveProperty("models.0.price");
+    expect(listAt(2)).toHaveProperty("models.0.price", { input: "2", output: "2" });
+  });
+});
