@@ -10,6 +10,7 @@ import type {
   JsonObject,
   Part,
 } from "./canonical/request.ts";
+import { withCurrentSchemas } from "./current-schema.ts";
 import {
   dropOutput,
   fitAnswerSchema,
@@ -41,7 +42,8 @@ import { isEmptyList } from "./read.ts";
  */
 export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   const notes = dropNativeFields(request);
-  const fitting = startFitting({ ...request, native: [] }, target, notes);
+  const current = withCurrentSchemas({ ...request, native: [] });
+  const fitting = startFitting(current, target, notes);
   const { abilities = {} } = target;
   refuseMedia(request, abilities, target.limits);
   refuseToolChoice(request, abilities);
