@@ -307,6 +307,7 @@ ${content()}
   streamed in one piece. That is reported.
 - A tool's schema is sent as one object. \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others
   are 400 \`unsupported_parameter\`.
+- Of tools with the same name, the last one is sent: Claude, Gemini and Bedrock refuse two. A difference between them is reported.
 - A \`$ref\` at the root of a tool's or an answer's schema is replaced by its target. For chat completions and responses, lists without
   \`items\` get empty ones.
 - Members that are null, and the forms of earlier drafts, such as a list in \`items\`, are sent in the current form of JSON Schema.

@@ -34,6 +34,7 @@ import type { DroppableField } from "./limits.ts";
 import { protocolTitles, refusalOf } from "./loss-refusal.ts";
 import { lossOf } from "./losses.ts";
 import { isEmptyList } from "./read.ts";
+import { removeSameNames } from "./same-names.ts";
 
 /**
  * Fits a request of another protocol to its target.
@@ -47,6 +48,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   const { abilities = {} } = target;
   refuseMedia(request, abilities, target.limits);
   refuseToolChoice(request, abilities);
+  removeSameNames(fitting);
   fitContent(fitting, notes);
   fitIds(fitting);
   fitAllowed(fitting);
