@@ -24,13 +24,28 @@ interface Renamed {
   readonly upstream: UpstreamCodec;
 }
 
+/**
+ * Returns the offered tool that a call means. Some models put a namespace before its name that nobody gave them (`functions.look`,
+ * `default_api.look`), or number it (`functions.look:0`).
+ */
+function offeredName(called: string, offered: ReadonlySet<string>): string {
+  const plain = called.replace(/:\d+$/, "");
+  const last = plain.replace(/^.*\.|^(?:functions|default_api)(?:__|:)/s, "");
+  return [called, plain, last].find((name) => offered.has(name)) ?? called;
+}
+
 /** Renames tools that the target refuses, everywhere in a request: definitions, choice, calls and results. */
 export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec): Renamed {
   const shorts = shortNames(namesIn(request), upstream.limits);
-  if (shorts.size === 0) return { request, notes: [], upstream };
   const originals = new Map([...shorts].map(([original, short]) => [short, original]));
   const short = (name: string): string => shorts.get(name) ?? name;
   const { tools, toolChoice } = request;
+  const offered = new Set(tools?.flatMap(({ name }) => [name, short(name)]));
+  const restoring = withToolNames(upstream, (called) => {
+    const name = offeredName(called, offered);
+    return { name: originals.get(name) ?? name };
+  });
+  if (shorts.size === 0) return { request, notes: [], upstream: restoring };
   return {
     request: {
       ...request,
@@ -45,7 +60,7 @@ export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec):
         "names of tools that the upstream refuses went under short ones; answers have your own",
       ),
     ],
-    upstream: withToolNames(upstream, (name) => ({ name: originals.get(name) ?? name })),
+    upstream: restoring,
   };
 }
 

@@ -144,3 +144,44 @@ describe("shortened tool names", () => {
     expect(new Set(namesIn(route.body))).toEqual(new Set(["mcp.server:look"]));
   });
 });
+
+describe("the name of a called tool", () => {
+  const called = (name: string, ...offered: string[]) => {
+    const route = routeOf("messages", "chat", {
+      model: "acme/talk",
+      max_tokens: 9,
+      messages: [{ role: "user", content: "Hi" }],
+      tools: offered.map((one) => ({ name: one, input_schema: { type: "object" } })),
+    });
+    const tap = route.tap();
+    const frames = framesOf(streamCalling.chat(name)).flatMap((frame) => tap.push(frame));
+    const whole = namesIn(route.answer(answerCalling.chat(name), [], noUsage));
+    expect(calledIn([...frames, ...tap.release()])).toEqual(whole);
+    return whole;
+  };
+
+  it.each([
+    "functions.look",
+    "functions.look:0",
+    "look:12",
+    "functions__look:0",
+    "default_api.look",
+    "default_api:look",
+    "their.product.look",
+  ])("is that of the offered tool without what the model made up: %s", (name) => {
+    expect(called(name, "look", "look.at")).toEqual(["look"]);
+  });
+
+  it.each([
+    ["server.look", ["server.look", "look"]],
+    ["functions.look", ["server.look"]],
+    ["mcp__server__look", ["look"]],
+    ["look.", ["look"]],
+  ])("stays if it is offered, or means none of the offered: %s", (name, offered) => {
+    expect(called(name, ...offered)).toEqual([name]);
+  });
+
+  it("is the caller's, also of a shortened tool", () => {
+    expect(called("functions.server_look", "server.look")).toEqual(["server.look"]);
+  });
+});
