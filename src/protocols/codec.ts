@@ -70,6 +70,8 @@ export interface UpstreamAddress extends RequestAddress {
   readonly maximumField?: MaximumField | undefined;
   /** True if the upstream refuses ids and reasoning of other vendors in the history; absent: it accepts them. */
   readonly checksHistory?: true | undefined;
+  /** True if the model is known not to reason. */
+  readonly neverReasons?: boolean | undefined;
 }
 
 /** The request as an answer sees it: without the conversation, which a long stream would keep in memory to its end. */

@@ -205,7 +205,8 @@ function directUpstreamRequest(input: RouteInput): DirectFit {
   const direct = fitDirect(input);
   const maximumField = maximumFieldOf(input);
   const { refusesNamed, checksHistory } = input;
-  const quirks = { refusedMembers, refusesNullContent, refusesNamed, checksHistory };
+  const neverReasons = input.abilities?.reasoning?.kind === "none";
+  const quirks = { refusedMembers, refusesNullContent, refusesNamed, checksHistory, neverReasons };
   const upstream = { model, stream, ...quirks, maximumField };
   const { body, notes } = caller.direct.request(direct.body, upstream);
   return {

@@ -126,3 +126,56 @@ describe("a responses conversation of another vendor", () => {
     expect(at("openai", own)).toMatchObject({ body: { input: own }, notes: [] });
   });
 });
+
+describe("a responses conversation of a reasoning model that goes on with another", () => {
+  const encrypted = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAA" };
+  const stored = { type: "reasoning", id: "rs_2", summary: [] };
+  const [asked, said, again] = ["user", "assistant", "user"].map((role) => ({
+    role,
+    content: "Hi.",
+  }));
+  const input = [asked, encrypted, stored, said, again];
+  const include = ["reasoning.encrypted_content", "file_search_call.results"];
+  const at = (dialect: Dialect, kind: "none" | "unknown") =>
+    routeOf(
+      "responses",
+      "responses",
+      { model: "acme/x", input, include },
+      {
+        ...quirksOf(dialect),
+        ...(kind === "none" ? { abilities: { reasoning: { kind } } } : {}),
+      },
+    );
+
+  it.each(strict)("T39: goes to %s without reasoning and the wish for it", (dialect) => {
+    const { body, notes } = at(dialect, "none");
+    expect(body).toMatchObject({
+      input: [asked, said, again],
+      include: ["file_search_call.results"],
+    });
+    expect(notes.map(({ param }) => param)).toEqual(["include", "input.reasoning"]);
+  });
+
+  it("T39: keeps both at other vendors, and if nothing is known of the model", () => {
+    for (const route of [at("openai-compatible", "none"), at("openai", "unknown")])
+      expect(route).toMatchObject({ body: { input, include }, notes: [] });
+  });
+});
+
+describe("a search whose kind Codex did not know", () => {
+  const search = (action: Body) => ({ type: "web_search_call", status: "completed", action });
+  const at = (dialect: Dialect, ...input: Body[]) =>
+    routeOf("responses", "responses", { model: "acme/x", input }, quirksOf(dialect));
+
+  it.each(strict)("T39: is an ordinary one at %s, which refuses its kind", (dialect) => {
+    const known = search({ type: "open_page", url: "https://a.example" });
+    const { body, notes } = at(dialect, search({ type: "other" }), known);
+    expect(body["input"]).toEqual([search({ type: "search" }), known]);
+    expect(notes.map(({ param }) => param)).toEqual(["input.action"]);
+  });
+
+  it("T39: is unchanged at other vendors", () => {
+    const other = search({ type: "other" });
+    expect(at("openai-compatible", other)).toMatchObject({ body: { input: [other] }, notes: [] });
+  });
+});

@@ -38,7 +38,7 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   }
   // A stored prompt may have tools, and so may an item that adds some: only `auto` has no effect then either.
   if (!isSet(copy["prompt"])) removeEmptyTools(copy, { tool_choice: ["auto"] });
-  notes.push(...fitHistory(copy, upstream.checksHistory === true), ...filterStreamOptions(copy));
+  notes.push(...fitHistory(copy, upstream), ...filterStreamOptions(copy));
   return { body: copy, notes };
 }
 

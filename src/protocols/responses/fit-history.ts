@@ -7,6 +7,7 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import { hashedId } from "../call-id-allocator.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
+import type { UpstreamAddress } from "../codec.ts";
 import { nonEmpty } from "../read.ts";
 import { asUserMessage } from "./agent-message.ts";
 import { isOurReasoning } from "./encode-response.ts";
@@ -14,15 +15,43 @@ import { conversionLimits } from "./limits.ts";
 
 /**
  * Fits the input of `body`, a copy of the caller's body. Changed items are copied, the others shared. `checksHistory`: the upstream is OpenAI's,
- * which refuses ids and reasoning of other vendors, and alone knows messages between agents.
+ * which refuses ids and reasoning of other vendors, and any reasoning at models that do not reason. It alone knows messages between agents.
  */
-export function fitHistory(body: JsonObject, checksHistory: boolean): Note[] {
+export function fitHistory(body: JsonObject, upstream: UpstreamAddress): Note[] {
+  const checksHistory = upstream.checksHistory === true;
+  const unwanted = checksHistory && upstream.neverReasons ? removeReasoning(body) : [];
   return [
+    ...unwanted,
     ...removeForeignReasoning(body, checksHistory),
     ...(checksHistory
-      ? [...fitCallIds(body), ...removeForeignIds(body), ...removeOpenReasoning(body)]
+      ? [
+          ...fitCallIds(body),
+          ...removeForeignIds(body),
+          ...removeOpenReasoning(body),
+          ...renameSearches(body),
+        ]
       : sayAgents(body)),
   ];
+}
+
+const encryptedReasoning = "reasoning.encrypted_content";
+
+/** Removes earlier reasoning, and the wish for it, for a model that does not reason. */
+function removeReasoning(body: JsonObject): Note[] {
+  const detail = "the model does not reason, and its vendor refuses this, dropped";
+  const notes: Note[] = [];
+  const { include } = body;
+  if (Array.isArray(include) && include.includes(encryptedReasoning)) {
+    body["include"] = include.filter((what) => what !== encryptedReasoning);
+    notes.push({ param: "include", kind: "dropped", detail });
+  }
+  const input = exactTwinOf(body["input"]);
+  const isReasoning = (item: Json): boolean => isObject(item) && item["type"] === "reasoning";
+  if (Array.isArray(input) && input.some(isReasoning)) {
+    body["input"] = input.filter((item) => !isReasoning(item));
+    notes.push({ param: "input.reasoning", kind: "dropped", detail });
+  }
+  return notes;
 }
 
 /**
@@ -42,7 +71,7 @@ function removeForeignReasoning(body: JsonObject, checksHistory: boolean): Note[
 
 /** True if the caller keeps all reasoning itself, encrypted, and the vendor none. */
 const isStateless = ({ store, include }: JsonObject): boolean =>
-  store === false && Array.isArray(include) && include.includes("reasoning.encrypted_content");
+  store === false && Array.isArray(include) && include.includes(encryptedReasoning);
 
 /** True for reasoning that is neither encrypted nor kept at the vendor under its id. */
 const isUnproven = (item: Json, keepsNothing: boolean): boolean =>
@@ -122,6 +151,24 @@ function removeMember(body: JsonObject, name: string, { isWrong, detail }: Wrong
     return rest;
   });
   return [{ param: `input.${name}`, kind: "dropped", detail }];
+}
+
+/** True for a search whose kind Codex did not know when it read it: it sends `other` back, which OpenAI refuses. */
+const isUnknownSearch = (item: Json): item is JsonObject =>
+  isObject(item) &&
+  item["type"] === "web_search_call" &&
+  isObject(item["action"]) &&
+  item["action"]["type"] === "other";
+
+/** Gives searches of an unknown kind a known one. They stay, because reasoning may belong to them. */
+function renameSearches(body: JsonObject): Note[] {
+  const input = exactTwinOf(body["input"]);
+  if (!Array.isArray(input) || !input.some(isUnknownSearch)) return [];
+  body["input"] = input.map((item) =>
+    isUnknownSearch(item) ? { ...item, action: { type: "search" } } : item,
+  );
+  const detail = "searches of a kind that the upstream refuses went as plain ones";
+  return [{ param: "input.action", kind: "rewritten", detail }];
 }
 
 /** Turns messages between agents that can be read into a user's. */
