@@ -313,6 +313,7 @@ ${content()}
 - A \`$ref\` at the root of a tool's or an answer's schema is replaced by its target. For chat completions and responses, lists without
   \`items\` get empty ones.
 - Members that are null, and the forms of earlier drafts, such as a list in \`items\`, are sent in the current form of JSON Schema.
+- For generateContent, required properties without a schema get an empty one, and so does \`true\` in place of a schema.
 - If Claude or Gemini refuses the name of an argument, such as \`$filter\`, the gateway sends another name. Calls in the answer have the
   caller's name, and are streamed in one piece. That is reported.
 

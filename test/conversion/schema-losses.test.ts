@@ -7,6 +7,7 @@ import {
   type ProtocolName,
 } from "../../src/protocols/index.ts";
 import { schemaLosses } from "../../src/protocols/generate-content/schema.ts";
+import { at } from "../rows/protocols.ts";
 import { costMs } from "../support/cost.ts";
 import { requestWith } from "./tool-wire.ts";
 
@@ -142,6 +143,44 @@ describe("the loss of a schema", () => {
     };
     const { body } = routeOf("chat", "generate_content", requestWith.chat("look", parameters));
     expect(JSON.stringify(body)).toContain('"a":{"type":"string","maxLength":3}');
+  });
+});
+
+describe("a schema that the vendor refuses although it knows its keywords", () => {
+  const sent = (schema: JsonObject) => {
+    const { body, notes } = routeOf("chat", "generate_content", requestWith.chat("look", schema));
+    expect(notes).toEqual([]);
+    return (at(body, "tools", 0, "functionDeclarations", 0) as JsonObject)["parametersJsonSchema"];
+  };
+  const text = { type: "string" };
+
+  it("T23: has a schema for every required property", () => {
+    const inner = { type: "object", required: ["c", "__proto__"] };
+    const properties = { a: text, inner };
+    expect(sent({ type: "object", properties, required: ["a", "ref"] })).toEqual({
+      type: "object",
+      properties: {
+        a: text,
+        inner: {
+          ...inner,
+          properties: Object.fromEntries([
+            ["c", {}],
+            ["__proto__", {}],
+          ]),
+        },
+        ref: {},
+      },
+      required: ["a", "ref"],
+    });
+  });
+
+  it("T23: has no `true` in place of a schema", () => {
+    const list = { type: "array", items: true, prefixItems: [true, text] };
+    const open = { type: "object", additionalProperties: true };
+    expect(sent({ type: "object", properties: { any: true, list, open } })).toEqual({
+      type: "object",
+      properties: { any: {}, list: { type: "array", items: {}, prefixItems: [{}, text] }, open },
+    });
   });
 });
 

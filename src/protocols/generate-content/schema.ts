@@ -138,7 +138,19 @@ function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<strin
       result[key] = cleanMember(key, own[key]!, (member) => cleanAny(member, cleaning, inside));
     } else if (!definitionPlaces.has(key)) cleaning.lost.add(key);
   }
+  defineRequired(result);
   return result;
+}
+
+/** Adds the required properties that have no schema, which the vendor refuses; without a schema they may be anything. */
+function defineRequired(schema: JsonObject): void {
+  const { required, properties = {} } = schema;
+  if (!Array.isArray(required) || !isJsonObject(properties)) return;
+  const anything = required.flatMap((name): [string, Json][] =>
+    typeof name === "string" && !Object.hasOwn(properties, name) ? [[name, {}]] : [],
+  );
+  if (anything.length === 0) return;
+  schema["properties"] = { ...properties, ...Object.fromEntries(anything) };
 }
 
 /** Splits a schema into its own keywords and the schemas that it combines. */
@@ -177,12 +189,17 @@ function resolveReferences(
 function cleanMember(key: string, value: Json, cleanOne: (member: Json) => Json): Json {
   if (key === "properties" && isJsonObject(value)) {
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, cleanOne(member)]),
+      Object.entries(value).map(([name, member]) => [name, cleanOne(asObject(member))]),
     );
   }
-  if (schemaLists.has(key) && Array.isArray(value)) return value.map(cleanOne);
+  if (schemaLists.has(key) && Array.isArray(value))
+    return value.map((member) => cleanOne(asObject(member)));
+  if (key === "items") return cleanOne(asObject(value));
   return schemaMembers.has(key) ? cleanOne(value) : value;
 }
+
+/** The vendor refuses `true`, the schema of anything. */
+const asObject = (schema: Json): Json => (schema === true ? {} : schema);
 
 const cleanAny = (value: Json, cleaning: Cleaning, within: ReadonlySet<string>): Json =>
   isJsonObject(value) ? clean(value, cleaning, within) : value;
