@@ -34,7 +34,7 @@ export function fitReasoning(fitting: Fitting): void {
   if (usesClaudeFields(fitting)) disableReasoningForForcedCalls(fitting, ability);
   else if (ability) switchOffForForcedCalls(fitting, ability);
   fitClaudeBudget(fitting);
-  if (!isOwn) dropThoughtsWithoutReasoning(fitting);
+  if (!isOwn) fitThoughts(fitting);
   if (!asksForReasoning(fitting.request.reasoning)) return;
   if (ability && ability.kind !== "none") dropExcluded(fitting, ability.excludes ?? []);
   for (const field of isOwn ? [] : limits.reasoning.excludes) {
@@ -77,10 +77,22 @@ function asksForReasoning(reasoning: Reasoning | undefined): boolean {
   return budget !== undefined ? budget !== 0 : effort !== undefined && effort !== "none";
 }
 
+/** True for Claude models that decide themselves how much they reason: they return no thoughts unless these are asked for. */
+export function hasDisplay({ request, target }: Fitting): boolean {
+  const isAdaptive = target.abilities?.reasoning?.kind === "adaptive";
+  return (
+    isAdaptive && target.limits.protocol === "messages" && request.reasoning?.budget === "dynamic"
+  );
+}
+
 /** Turns a summary level into the flag whether thoughts are returned (CONV-514). */
 function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void {
+  if (summaryIsFlag) fitDisplay(fitting);
+}
+
+function fitDisplay(fitting: Fitting): void {
   const { reasoning } = fitting.request;
-  if (!summaryIsFlag || reasoning?.summary === undefined) return;
+  if (reasoning?.summary === undefined) return;
   fitting.note(
     "reasoning.summary",
     "rewritten",
@@ -93,7 +105,8 @@ function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void 
 }
 
 /** Without reasoning there are no thoughts to return, and vendors with a flag for them refuse it. */
-function dropThoughtsWithoutReasoning(fitting: Fitting): void {
+function fitThoughts(fitting: Fitting): void {
+  if (hasDisplay(fitting)) fitDisplay(fitting);
   const { reasoning } = fitting.request;
   if (!fitting.target.limits.reasoning.summaryIsFlag || !reasoning || !isOff(reasoning)) return;
   fitting.request = { ...fitting.request, reasoning: { ...reasoning, includeThoughts: undefined } };

@@ -28,7 +28,7 @@ import {
   type Fitted,
 } from "./fit-fields.ts";
 import { fitIds } from "./fit-ids.ts";
-import { fitReasoning } from "./fit-reasoning.ts";
+import { fitReasoning, hasDisplay } from "./fit-reasoning.ts";
 import { capOutputTokens, fitValues } from "./fit-values.ts";
 import type { DroppableField } from "./limits.ts";
 import { protocolTitles, refusalOf } from "./loss-refusal.ts";
@@ -186,6 +186,7 @@ function dropUnsupportedFields(fitting: Fitting): void {
     }
     // Some chat vendors have their own field for a budget.
     if (field === "reasoning.budget" && fitting.request.reasoning?.field !== undefined) continue;
+    if (field === "reasoning.includeThoughts" && hasDisplay(fitting)) continue;
     fitting.note(field, "dropped", budgetLoss(fitting, field) ?? unsupportedFields[field]!);
     fitting.request = without(fitting.request, field);
   }

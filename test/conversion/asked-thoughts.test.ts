@@ -1,5 +1,5 @@
-/** Thoughts asked for at Gemini models that do not reason by default. Requirements: CONV-514, RESP-26. */
-import { expect, it } from "vitest";
+/** Thoughts asked for at models that do not return or have them by default. Requirements: CONV-514, CONV-423, RESP-26. */
+import { describe, expect, it } from "vitest";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
 import type { Body } from "./world.ts";
@@ -26,4 +26,63 @@ it("CONV-514: an effort beside the summary keeps its own budget", () => {
 
 it("CONV-514: without a summary nothing is asked", () => {
   expect(thinkingOf("gemini-2.5-flash-lite", {})).toBeUndefined();
+});
+
+describe("thoughts asked for at Claude models that return none by default", () => {
+  const adaptive = { kind: "adaptive", off: true, values: ["low", "high"] } as const;
+  const budget = { kind: "budget", off: true, min: 1024 } as const;
+  const asked = (
+    from: "responses" | "generate_content",
+    body: Body,
+    reasoning: typeof adaptive | typeof budget = adaptive,
+  ) => {
+    const { body: sent, notes } = routeOf(from, "messages", body, {
+      abilities: { reasoning },
+      maxOutputTokens: 32_000,
+    });
+    return { thinking: sent["thinking"], notes: notes.map(({ param, kind }) => [param, kind]) };
+  };
+  const summary = (effort: string, word = "auto"): Body => ({
+    model: "acme/x",
+    input: "Hi",
+    reasoning: { effort, summary: word },
+  });
+  const thoughts = (includeThoughts: boolean): Body => ({
+    contents: [{ role: "user", parts: [{ text: "Hi" }] }],
+    generationConfig: { thinkingConfig: { thinkingLevel: "HIGH", includeThoughts } },
+  });
+
+  it.each(["auto", "detailed"])(
+    "CONV-423: a summary (%s) has them shown, and no amount",
+    (word) => {
+      expect(asked("responses", summary("high", word))).toEqual({
+        thinking: { type: "adaptive", display: "summarized" },
+        notes: [["reasoning.summary", "rewritten"]],
+      });
+    },
+  );
+
+  it.each([
+    [true, "summarized"],
+    [false, "omitted"],
+  ] as const)("CONV-423: includeThoughts %s has them %s", (included, display) => {
+    expect(asked("generate_content", thoughts(included))).toEqual({
+      thinking: { type: "adaptive", display },
+      notes: [],
+    });
+  });
+
+  it("CONV-423: without reasoning, and at models with a budget, none are asked for", () => {
+    const dropped = [["reasoning.summary", "dropped"]];
+    expect(asked("responses", summary("none"))).toEqual({
+      thinking: { type: "disabled" },
+      notes: dropped,
+    });
+    expect(asked("responses", summary("high"), budget)).toMatchObject({
+      thinking: { type: "enabled" },
+      notes: dropped,
+    });
+    const { reasoning: _none, ...plain } = summary("high");
+    expect(asked("responses", plain)).toEqual({ thinking: undefined, notes: [] });
+  });
 });

@@ -26,8 +26,7 @@ export const conversionLimits: Limits = {
     metadata: "this upstream takes only the end-user id of metadata, dropped",
     store: "the messages protocol stores nothing, dropped",
     "reasoning.summary": "the messages protocol has no reasoning summary, dropped",
-    "reasoning.includeThoughts":
-      "the messages protocol has no setting for returned thoughts, dropped",
+    "reasoning.includeThoughts": "only adaptive models can be told to return thoughts, dropped",
     "reasoning.mode": "only the responses protocol has it, dropped",
     "reasoning.context": "only the responses protocol has it, dropped",
   },
