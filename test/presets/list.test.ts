@@ -14,6 +14,7 @@ import {
   type TextModel,
 } from "../../src/catalog/index.ts";
 import { decimalOf } from "../../src/catalog/list/decimal.ts";
+import { listedModel } from "../../src/catalog/list/models.ts";
 import { costMs } from "../support/cost.ts";
 import { every } from "./support.ts";
 
@@ -179,6 +180,34 @@ describe("the shipped list", () => {
       expect.arrayContaining(["opus-5-5", "fable-5", "haiku-4-5", "opus-4-6", "sonnet-5"]),
     );
     expect(structured.filter((name) => /-4-[01]|^3|-4-20|^sonnet-4$/.test(name))).toEqual([]);
+  });
+
+  it("marks Claude models that always reason, and refuse to be told not to", () => {
+    const { models } = environmentCatalog({
+      ANTHROPIC_API_KEY: "k",
+      AWS_BEARER_TOKEN_BEDROCK: "k",
+      AWS_REGION: "us-east-1",
+    });
+    const isSwitched = (id: string): unknown => {
+      const { reasoning } = models.get(id) as TextModel;
+      return reasoning?.kind === "adaptive" && reasoning.off;
+    };
+    const always = ["anthropic/claude-fable-5", "amazon-bedrock/us.anthropic.claude-fable-5"];
+    expect(always.map(isSwitched)).toEqual([false, false]);
+    const others = ["anthropic/claude-opus-4-8", "amazon-bedrock/anthropic.claude-sonnet-5"];
+    expect(others.map(isSwitched)).toEqual([true, true]);
+  });
+
+  it("marks Claude models that refuse a forced tool call, wherever an updated list has them", () => {
+    const vendor = rows.find(({ id }) => id === "amazon-bedrock")!;
+    const modesOf = (name: string) => {
+      const price = { input: "1", output: "1" };
+      const row = { vendor: vendor.id, model: `anthropic.${name}`, name, context: 9, price };
+      return (listedModel(row, vendor) as TextModel).toolChoice?.modes;
+    };
+    for (const name of ["claude-fable-5-1", "claude-opus-5-5", "claude-mythos-5-1-v1"])
+      expect([name, modesOf(name)]).toEqual([name, ["auto", "none"]]);
+    expect(modesOf("claude-fable-5")).toHaveLength(4);
   });
 
   it("is not read if no vendor's variable is set", () => {

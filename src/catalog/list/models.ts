@@ -5,6 +5,7 @@ import {
   type Modality,
   type ReasoningAbility,
   type ReasoningField,
+  type ToolChoiceAbility,
 } from "../../base/abilities.ts";
 import { parseUsd } from "../../base/money.ts";
 import { usdOrNone } from "../price-rows.ts";
@@ -112,7 +113,9 @@ function recordOf(
   protocols: readonly OfferProtocol[],
 ): ModelRecord & Pick<TextModel, "parameters"> {
   const field = fitting(vendor.reasoning_fields, row.model) ?? vendor.reasoning_field;
-  const reasoning = reasoningOf(row.reasoning, field, protocols);
+  const known = reasoningOf(row.reasoning, field, protocols);
+  const isMarked = known?.kind === "adaptive" && alwaysReasons.test(row.model);
+  const reasoning = isMarked ? { ...known, off: false } : known;
   return {
     parameters: parametersOf(row, vendor, protocols),
     ...(reasoning && { reasoning }),
@@ -148,13 +151,18 @@ const isClaude = ({ dialect }: VendorRow, protocols: readonly OfferProtocol[]): 
 
 /** The models can be forced to call a tool only if they do not reason. */
 const forcedOrReasoning = { modes: toolChoiceModes, forcedWhileReasoning: false };
+const unforced: ToolChoiceAbility = { modes: ["auto", "none"] };
+
+/** Claude models that refuse to be switched off (`thinking: disabled`), and those that refuse a forced tool call in any case. */
+const alwaysReasons = /fable|mythos|opus-5-5/;
+const neverForced = /(?:fable|mythos)-5-1|(?:opus|sonnet)-5-5/;
 
 /** Abilities of every Claude model that no list has. */
 const claudeRecord = (
   { model }: ListedModel,
   { no_prefill: noPrefill, structured_outputs: structured }: VendorRow,
 ) => ({
-  toolChoice: forcedOrReasoning,
+  toolChoice: neverForced.test(model) ? unforced : forcedOrReasoning,
   ...(fits(noPrefill, model) && { prefill: false }),
   ...(fits(structured, model) && { structuredOutputs: true }),
 });
