@@ -90,6 +90,23 @@ const itemMembers: Readonly<Record<string, readonly [name: string, empty: () => 
   custom_tool_call: ["input", () => ""],
 };
 
+/** The text that a part of a kind must have. */
+const partTexts: Readonly<Record<string, string>> = {
+  output_text: "text",
+  reasoning_text: "text",
+  summary_text: "text",
+  refusal: "refusal",
+};
+
+/** Adds the text that a part lacks; true if it did. Codex refuses the whole item otherwise, and OpenAI's SDKs add later pieces to it. */
+export function completePart(part: unknown): boolean {
+  if (!isObject(part)) return false;
+  const name = lookUp(partTexts, String(part["type"]));
+  if (name === undefined || (part[name] ?? null) !== null) return false;
+  part[name] = "";
+  return true;
+}
+
 /**
  * Makes an item readable for typed clients. Codex ignores an item without its list or text, as Volcengine Ark begins its reasoning, and then
  * all pieces of it. OpenAI's SDK for .NET fails at a status of null, as vLLM sends it: members that are a string or absent are removed if they
@@ -99,8 +116,12 @@ export function completeItem(item: unknown): boolean {
   if (!isObject(item)) return false;
   const isNull = item["status"] === null;
   for (const name of ["encrypted_content", "status"]) if (item[name] === null) delete item[name];
+  const parts = [item["content"], item["summary"]].flatMap((list) =>
+    Array.isArray(list) ? list.map(completePart) : [],
+  );
+  const isWrong = isNull || parts.includes(true);
   const [name, empty] = lookUp(itemMembers, String(item["type"])) ?? [];
-  if (name === undefined || !empty || (item[name] ?? null) !== null) return isNull;
+  if (name === undefined || !empty || (item[name] ?? null) !== null) return isWrong;
   item[name] = empty();
   return true;
 }

@@ -3,17 +3,21 @@
  * terminal event is held back. Requirements: STREAM, traps T16, T37, T45.
  */
 import type { GatewayError } from "../../base/errors.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
+import { nonEmpty } from "../read.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { errorMembers, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
 import { brokenNames, ResponsesReader, type ResponseEvent } from "./read-stream.ts";
-import { completeItem, completeResponse } from "./response-object.ts";
+import { completeItem, completePart, completeResponse } from "./response-object.ts";
 import { misreports, writeUsage } from "./usage.ts";
+
+const callTypes: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
 
 /** The tap of one stream. The gateway itself writes the end marker, after the terminal event. */
 export class ResponsesTap extends DirectTap {
@@ -25,6 +29,8 @@ export class ResponsesTap extends DirectTap {
   /** The terminal event. */
   #last: Pick<ResponseEvent, "name" | "frame" | "response"> | undefined;
   #hasFailed = false;
+  /** The ids and names with which calls began, by their place. */
+  readonly #calls = new Map<number, { readonly call_id: unknown; readonly name: unknown }>();
 
   constructor(options: TapOptions) {
     super();
@@ -43,10 +49,27 @@ export class ResponsesTap extends DirectTap {
     if (read.type !== "step") return none;
     const { name, frame } = read;
     if (name.endsWith(".delta") && !name.startsWith("response.audio")) this.log.add(frame["delta"]);
-    if (completeItem(frame["item"])) {
+    const isIncomplete = completeItem(frame["item"]) || completePart(frame["part"]);
+    if (this.#nameCall(frame) || isIncomplete) {
       return [{ event: name, data: JSON.stringify(frame) }];
     }
     return [event.event === undefined ? { event: name, data: event.data } : event];
+  }
+
+  /** Gives a finished call the id and name that it began with, if some vendor's end of it lacks them; true if it did. */
+  #nameCall({ item, output_index: index }: WireObject): boolean {
+    if (!isObject(item) || !callTypes.has(item["type"]) || typeof index !== "number") return false;
+    const { call_id, name } = item;
+    const begun = this.#calls.get(index);
+    if (!begun) this.#calls.set(index, { call_id, name });
+    let isNamed = false;
+    for (const member of ["call_id", "name"] as const) {
+      const said = nonEmpty(begun?.[member]);
+      if (said === undefined || nonEmpty(item[member]) !== undefined) continue;
+      item[member] = said;
+      isNamed = true;
+    }
+    return isNamed;
   }
 
   #takeResponse({ name, frame, response, isLast, error }: ResponseEvent): readonly SseEvent[] {

@@ -86,6 +86,49 @@ it.each<[JsonObject, JsonObject]>([
   expect(output).toEqual([{ ...item, ...added }]);
 });
 
+it.each<[JsonObject, JsonObject]>([
+  [{ type: "output_text" }, { text: "" }],
+  [{ type: "output_text", text: null, annotations: [] }, { text: "" }],
+  [{ type: "refusal" }, { refusal: "" }],
+])("RESP-52: parts of an item have the text that Codex requires: %j", (part, added) => {
+  const item = { type: "message", id: "msg_1", role: "assistant", content: [part] };
+  const whole = { ...part, ...added };
+  const events: [string, JsonObject][] = [
+    ["response.output_item.added", { output_index: 0, item }],
+    ["response.content_part.added", { output_index: 0, content_index: 0, part }],
+  ];
+  const { passed } = tapped(direct, framesOf(events.map(sse).join("")));
+  expect(dataOf(passed)).toMatchObject([{ item: { content: [whole] } }, { part: whole }]);
+  const { output } = direct.answer({ output: [structuredClone(item)] }, "acme/talk");
+  expect(output).toEqual([{ ...item, content: [whole] }]);
+});
+
+it.each(["function_call", "custom_tool_call"])(
+  "RESP-52: a finished %s has the id and name that it began with",
+  (type) => {
+    const call = { type, id: "fc_1", call_id: "call_1", name: "look", arguments: "", input: "" };
+    const event = (name: string, index: number, item: JsonObject): string =>
+      sse([`response.output_item.${name}`, { output_index: index, item }]);
+    const text = [
+      event("added", 0, call),
+      event("added", 1, { ...call, call_id: "call_2", name: "read" }),
+      event("done", 1, { ...call, call_id: "", name: "" }),
+      event("done", 0, { ...call, name: null, arguments: "{}" }),
+      event("done", 2, { ...call, name: "" }),
+    ];
+    const { passed } = tapped(direct, framesOf(text.join("")));
+    const named = dataOf(passed).map((data) => {
+      const { item } = data as { item: JsonObject };
+      return [item["call_id"], item["name"]];
+    });
+    expect(named.slice(2)).toEqual([
+      ["call_2", "read"],
+      ["call_1", "look"],
+      ["call_1", ""],
+    ]);
+  },
+);
+
 it("RESP-52: a service tier that is not OpenAI's is the default one", () => {
   const tier = (service_tier: string) => direct.answer({ output: [], service_tier }, "a/b");
   expect(tier("on_demand")["service_tier"]).toBe("default");
