@@ -10,6 +10,7 @@ import { isModerated } from "./moderation.ts";
 import { isAboutStoredObject, isAboutModel } from "./not-found.ts";
 import { isOverRate } from "./over-rate.ts";
 import type { retryAfterMsOf } from "./retry-after.ts";
+import { isTooLong } from "./too-long.ts";
 
 /** The meaning of a status; `Outcome` describes each member. */
 export interface Row {
@@ -131,7 +132,7 @@ export function rowOf({ status, wire, headers, namesStoredObject = () => false }
   const notTheirs = status === 400 ? rowOfBadRequest(wire, headers) : undefined;
   if (notTheirs) return notTheirs;
   const row = rows[status] ?? (status >= 500 || status < 400 ? providerFault : callerMistake);
-  return accountRow(row, wire) ?? row;
+  return rowByWords(row, wire) ?? row;
 }
 
 /** Amazon names the class of an error only in a header. Those of limits may come with 400. */
@@ -150,9 +151,12 @@ function rowOfBadRequest(wire: WireError, headers: Refusal["headers"]): Row | un
   return isModelsMistake(wire) ? otherProvidersMayAnswer : undefined;
 }
 
-/** The row of a refusal of the operator's account with another status; undefined if it is none. */
-function accountRow(row: Row, { code = "", message }: WireError): Row | undefined {
+/** The row of a refusal whose words say more than its status; undefined if they do not. */
+function rowByWords(row: Row, wire: WireError): Row | undefined {
+  const { code = "", message } = wire;
   if (row === callerMistake) return isAboutAccount(code, message) ? ourCredential : undefined;
-  const isOther = row === limited || row === providerFault;
-  return isOther && lacksMoney(message) ? ourCredentialHere : undefined;
+  if (row !== limited && row !== providerFault) return undefined;
+  if (lacksMoney(message)) return ourCredentialHere;
+  // LocalAI and older llama.cpp fail so, and gateways before other vendors. One prompt must not take the provider from other callers.
+  return row === providerFault && isTooLong(wire) ? otherProvidersMayAnswer : undefined;
 }

@@ -14,13 +14,14 @@ const codes = new Set([
 
 /**
  * In this order: OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot. Then
- * Moonshot, MiniMax, Zhipu, vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio, Ollama. At the end older vLLM, Hugging
- * Face's TGI and Together, older LM Studio, SambaNova, DeepInfra, GitHub Models.
+ * Moonshot, MiniMax, Zhipu, vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio. At the end older vLLM, Hugging
+ * Face's TGI and Together, older LM Studio, SambaNova, DeepInfra, GitHub Models; Cloudflare, SiliconFlow, NVIDIA's TensorRT-LLM and Triton,
+ * Amazon Nova, Cohere, and llama.cpp within an answer and at embeddings.
  */
 const messagePatterns = [
   /\bmaximum (?:context|prompt) length is\b/i,
-  /\bexceeds? (?:the )?(?:model'?s )?(?:maximum )?context (?:window|limit|length)\b/i,
-  /\bprompt is too long\b/i,
+  /\bexceeds? (?:the )?(?:model(?:'?s)? )?(?:maximum )?context (?:window|limit|length)\b/i,
+  /\bprompt (?:is )?too long\b/i,
   /\binput token count\b.{0,80}\bexceeds the maximum number of tokens\b/i,
   /\binput is too long for requested model\b/i,
   /\btoo large for model with \d{1,9} maximum context length\b/i,
@@ -30,23 +31,30 @@ const messagePatterns = [
   /\bprompt token count of \d{1,12} exceeds\b/i,
   /\bexceeded model token limit\b/i,
   /\bcontext window exceeds limit\b/i,
-  /\bprompt exceeds max length\b/i,
+  /\bprompt (?:exceeds max length\b|超长)/i,
   /\bmodel's context length is only\b/i,
   /\blonger than the model'?s context length\b/i,
   /\bexceeds the maximum allowed input length\b/i,
   /\binitial prompt is greater than the context length\b/i,
-  /\bprompt too long; exceeded (?:max )?context length\b/i,
   /\blonger than the maximum model length\b/i,
   /`inputs` (?:tokens \+ `max_new_tokens` must be <=|must have less than) \d/,
   /\bmodel is loaded with context length of only\b/i,
   /\bmaximum supported sequence length is just\b/i,
   /\binput length \d{1,12} exceeds maximum input length\b/i,
   /\brequest body too large for .{1,200} model\. Max size: \d{1,12} tokens\b/i,
+  /\bexceeded this model context window limit\b/i,
+  /\bprompt_tokens \(\d{1,12}\) must be less than max_seq_len\b/,
+  /\bprompt length \(\d{1,12}\) exceeds maximum (?:input|sequence) length\b/i,
+  /\bnumber of input tokens exceeds maximum length\b/i,
+  /\btokens in the prompt cannot exceed \d/i,
+  /\bis larger than the max context size\b/i,
+  /\bcontext size has been exceeded\b/i,
+  /\btokens\) is too large to process\. increase the physical batch size\b/i,
 ];
 
 /** True if a vendor says that a request is too long for its model. */
-export const isTooLong = ({ code, message }: WireError): boolean =>
-  (code !== undefined && codes.has(code)) ||
+export const isTooLong = ({ code, type, message }: WireError): boolean =>
+  [code, type].some((word) => word !== undefined && codes.has(word)) ||
   messagePatterns.some((pattern) => pattern.test(message));
 
 /** Returns the caller's error, in the vendor's words. Always 400: with a vendor's 413, agents take away attachments instead. */

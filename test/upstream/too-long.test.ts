@@ -32,6 +32,25 @@ const words = [
   "Requested generation length 1 is not possible! The provided prompt is 4309 tokens long, so generating 1 tokens requires a sequence length of 4310, but the maximum supported sequence length is just 4096!",
   "Provider returned error: Requested input length 39818 exceeds maximum input length 32767",
   "Request body too large for gpt-4o model. Max size: 8000 tokens.",
+  "AiError: 5021: The estimated number of input and maximum output tokens (155740) exceeded this model context window limit (128000).",
+  "length of prompt_tokens (57535) must be less than max_seq_len (32768).",
+  "Encountered an error when fetching new request: Prompt length (5056) exceeds maximum sequence length (2048)",
+  "Prompt length (200) exceeds maximum input length (1)",
+  "Number of input tokens exceeds maximum length.",
+  "too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4500. Try using a shorter prompt.",
+  "Request size exceeds model context window",
+  "Prompt 超长",
+  "Prompt too long",
+  "input (9739 tokens) is larger than the max context size (8192 tokens). skipping",
+];
+
+/** Of servers that have no other status for it. */
+const wordsOfFailures = [
+  "rpc error: code = Internal desc = request (20652 tokens) exceeds the available context size (8192 tokens), try increasing it",
+  "the request exceeds the available context size. try increasing the context size or enable context shift",
+  "Context size has been exceeded.",
+  "input (513 tokens) is too large to process. increase the physical batch size (current batch size: 512)",
+  "Your input exceeds the context window of this model. Please adjust your input and try again.",
 ];
 
 const refused = (message: string, code?: string) =>
@@ -48,6 +67,11 @@ describe("a request that is too long for its model", () => {
     expect(refused("Too big.", "context_length_exceeded").error.code).toBe(
       "context_length_exceeded",
     );
+    // llama.cpp's code is the status.
+    const wire = { code: "500", type: "exceed_context_size_error", message: "Too big." };
+    expect(outcomeOfStatus({ status: 500, wire, headers: {} }, 0).error.code).toBe(
+      "context_length_exceeded",
+    );
     expect(refused("temperature must be at most 1").error.code).toBe("upstream_rejected");
   });
 
@@ -55,6 +79,21 @@ describe("a request that is too long for its model", () => {
     const wire = { code: "tokens_limit_reached", message: "Request body too large." };
     const { error } = outcomeOfStatus({ status: 413, wire, headers: {} }, 0);
     expect(error).toMatchObject({ code: "context_length_exceeded", status: 400 });
+  });
+
+  it.each(wordsOfFailures)("does not count against a server that fails at it: %s", (message) => {
+    for (const status of [500, 502, 424]) {
+      const outcome = outcomeOfStatus({ status, wire: { message }, headers: {} }, 0);
+      expect(outcome.error).toMatchObject({ code: "context_length_exceeded", status: 400 });
+      // Another provider may have more room.
+      expect(outcome).toMatchObject({ fault: "provider", retrySame: false, hurtsHealth: false });
+    }
+  });
+
+  it.each([429, 503, 529])("is no reason of a server's load, such as %i", (status) => {
+    const message = "Rate limit reached: prompt is too long for the tokens left in this minute";
+    const { error } = outcomeOfStatus({ status, wire: { message }, headers: {} }, 0);
+    expect(error.code).not.toBe("context_length_exceeded");
   });
 
   it("is recognized in an error inside an answer, and other errors count against the provider", () => {
