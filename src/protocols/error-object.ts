@@ -36,9 +36,9 @@ export function decodeErrorObject(status: number, body: unknown): WireError {
   const message = messageOf(inner) ?? messageOf(outer) ?? fallback(status);
   return {
     message: message.slice(0, messageCharactersMax),
-    type: word(inner["type"]) ?? word(metadata(inner)["error_type"]),
-    code: word(inner["code"]) ?? word(outer["code"]),
-    param: word(inner["param"]),
+    type: name(inner["type"]) ?? word(metadata(inner)["error_type"]),
+    code: name(inner["code"]) ?? word(outer["code"]),
+    param: name(inner["param"]),
   };
 }
 
@@ -58,6 +58,11 @@ const metadata = (error: WireObject): WireObject =>
 function word(value: unknown): string | undefined {
   if (typeof value === "number") return String(value);
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** LiteLLM writes Python's word for nothing. */
+function name(value: unknown): string | undefined {
+  return value === "None" ? undefined : word(value);
 }
 
 function messageOf(error: WireObject): string | undefined {

@@ -41,6 +41,19 @@ export const hasSpentAll = ({ code = "", type = "", message }: WireError): boole
 /** True if a refusal with 400 is about the account's access to a model. */
 export const lacksAccess = (message: string): boolean => noAccess.test(message);
 
+/** LiteLLM's budget of a key, a team or a model, also behind another LiteLLM. Figures of the operator's account follow. */
+const budget = /^(?:litellm\.\w+: \S+ - )?budget has been exceeded\b/i;
+/** The budget of the end user that a request names: other requests may pass. */
+const endUsersBudget = /\bend user=/i;
+
+/** True if the operator's budget at LiteLLM is spent. LiteLLM says so with 400 in older versions, and with 429. */
+export const hasSpentBudget = ({ type, message }: WireError): boolean =>
+  budget.test(message) || (type === "budget_exceeded" && !endUsersBudget.test(message));
+
+/** True if the operator's key at LiteLLM may not call this model: older versions send 401, as for a wrong key. */
+export const lacksModel = ({ type = "" }: WireError): boolean =>
+  type.endsWith("_model_access_denied");
+
 /** True if a refusal is due to an account without money, whatever its status. */
 export const lacksMoney = (message: string): boolean => noMoney.test(message);
 

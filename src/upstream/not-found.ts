@@ -97,13 +97,17 @@ export function namesStoredObject(value: unknown, depth = 0): boolean {
 const badModelWord =
   /^(?:invalid_model|unknown_model|unavailable_model|model_not_(?:found|supported))$/;
 
-/** Messages of a 400 without such a code: Amazon, DeepSeek, OpenRouter, xAI, Zhipu. The last four are anchored, as they may quote a prompt. */
+/**
+ * Messages of a 400 without such a code: Amazon, DeepSeek and SiliconFlow, OpenRouter, xAI and llama.cpp, Zhipu, LiteLLM. All but the first are
+ * anchored, as they may quote a prompt.
+ */
 const badModelMessages: readonly RegExp[] = [
   /model identifier is invalid|on-demand throughput isn.t supported|provided model (?:doesn.t|does not) exist/i,
-  /^model not exist\b/i,
+  /^model (?:does )?not exist\b/i,
   /^\S{1,200} is not a valid model id\b/i,
-  /^model not found: \S/i,
+  /^model not found(?:$|: \S)/i,
   /^(?:unknown model, please check|模型不存在)/i,
+  /^.{0,60}\binvalid model name passed in model=/i,
 ];
 
 /** True if a refusal with 400 is about the model's name, which the operator configured. A tool's model, which `param` shows, is the caller's. */

@@ -3,7 +3,14 @@
  * Requirements: ERR.
  */
 import type { WireError } from "../protocols/index.ts";
-import { hasSpentAll, isAboutAccount, lacksAccess, lacksMoney } from "./account.ts";
+import {
+  hasSpentAll,
+  hasSpentBudget,
+  isAboutAccount,
+  lacksAccess,
+  lacksModel,
+  lacksMoney,
+} from "./account.ts";
 import { isForeignProof } from "./foreign-proof.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { isModerated } from "./moderation.ts";
@@ -154,6 +161,8 @@ function rowOfBadRequest(wire: WireError, headers: Refusal["headers"]): Row | un
 /** The row of a refusal whose words say more than its status; undefined if they do not. */
 function rowByWords(row: Row, wire: WireError): Row | undefined {
   const { code = "", message } = wire;
+  if (row === ourCredential) return lacksModel(wire) ? ourCredentialHere : undefined;
+  if ((row === callerMistake || row === limited) && hasSpentBudget(wire)) return ourCredentialHere;
   if (row === callerMistake) return isAboutAccount(code, message) ? ourCredential : undefined;
   if (row !== limited && row !== providerFault) return undefined;
   if (lacksMoney(message)) return ourCredentialHere;

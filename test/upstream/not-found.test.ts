@@ -216,6 +216,31 @@ const aboutProvider: readonly Row[] = [
     400,
   ],
   [
+    "siliconflow, its model",
+    "chat",
+    { code: 20012, message: "Model does not exist. Please check it carefully.", data: null },
+    400,
+  ],
+  [
+    "litellm, its model",
+    "chat",
+    {
+      error: {
+        message: "{'error': '/chat/completions: Invalid model name passed in model=x-3.'}",
+        type: "None",
+        param: "None",
+        code: "400",
+      },
+    },
+    400,
+  ],
+  [
+    "llama.cpp, its model",
+    "chat",
+    { error: { code: 400, message: "model not found", type: "invalid_request_error" } },
+    400,
+  ],
+  [
     "nvidia, a retired model",
     "chat",
     {
