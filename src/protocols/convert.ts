@@ -262,6 +262,7 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
     ...(formatOrTools ? { formatOrTools } : {}),
     ...(refusesNamed ? { refusesNamed } : {}),
     ...(refusesNullContent ? { refusesNullContent } : {}),
+    ...(refusedMembers.includes("refusal") ? { refusalsAsText: true } : {}),
     ...(maximumField ? { maximumField } : {}),
   };
 }

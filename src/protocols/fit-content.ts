@@ -163,6 +163,8 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
       return [part.signature ? { ...part, signature: ownSignature(part, context) } : part];
     case "tool_result":
       return [fitResult(part, context)];
+    case "refusal":
+      return [context.target.limits.refusalsAsText ? { type: "text", text: part.text } : part];
     default:
       return [part];
   }

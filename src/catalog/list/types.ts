@@ -57,7 +57,7 @@ export interface VendorRow {
   readonly reasoning_fields?: Readonly<Record<string, ReasoningField>>;
   /** False if its models that reason refuse a forced tool call while they do, and they reason unless told otherwise. */
   readonly forced_while_reasoning?: false;
-  /** Fields of chat messages and their calls that it refuses with 400 or 422, mostly the reasoning of other vendors. */
+  /** Members of chat messages, their parts and calls, and of tools that it refuses with 400 or 422, mostly of other vendors' answers. */
   readonly refused_members?: readonly string[];
   /** Parameters that it refuses with 400 or 422 in chat, by chat-completions names. */
   readonly refused_fields?: readonly string[];
