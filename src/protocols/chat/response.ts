@@ -70,8 +70,14 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
   pushAll(parts, decodeContent(list(message["images"]), "images", []));
   const calls = objects(message["tool_calls"]);
   if (isObject(message["function_call"])) calls.push({ function: message["function_call"] });
-  for (const [index, call] of calls.entries())
-    parts.push(decodeCall(call, callId(answerId, index)));
+  const ids = new Set<string>();
+  for (const [index, call] of calls.entries()) {
+    const told = nonEmpty(call["id"]);
+    // LocalAI gives all calls of an answer one id. Clients match results by it.
+    const id = told === undefined || ids.has(told) ? callId(answerId, index) : told;
+    ids.add(id);
+    parts.push(decodeCall(call, id));
+  }
   return parts;
 }
 
@@ -102,14 +108,14 @@ function thoughtsIn({ type, thinking, summary }: WireObject): WireObject[] | und
   return type === "reasoning" ? objects(summary) : undefined;
 }
 
-function decodeCall(call: WireObject, fallbackId: string): ToolCallPart {
+function decodeCall(call: WireObject, id: string): ToolCallPart {
   const { function: declared, custom } = call;
   const isCustom = !isObject(declared) && isObject(custom);
   const named = objectOf(isCustom ? custom : declared);
   const written = named["arguments"] ?? named["input"] ?? (isCustom ? "" : {});
   return {
     type: "tool_call",
-    id: nonEmpty(call["id"]) ?? fallbackId,
+    id,
     name: nonEmpty(named["name"]) ?? "",
     // Ollama and some others send an object where the protocol requires JSON text (T3).
     arguments: typeof written === "string" ? written : exactText(written),

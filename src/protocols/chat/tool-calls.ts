@@ -52,7 +52,7 @@ export function takeCallPiece(
   call.waiting += text;
   if (name === undefined) return [];
   call.name = name;
-  return beginCall(call, answerId);
+  return beginCall(state, call, answerId);
 }
 
 /**
@@ -101,9 +101,10 @@ function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {
   return call;
 }
 
-function beginCall(call: Call, answerId: string): CanonicalEvent[] {
-  const { place, block, name, waiting } = call;
-  const id = call.wireId ?? callId(answerId, place);
+function beginCall({ byId }: ToolCalls, call: Call, answerId: string): CanonicalEvent[] {
+  const { place, block, name, waiting, wireId } = call;
+  // LocalAI gives all calls of an answer one id. Clients match results by it.
+  const id = wireId !== undefined && byId.get(wireId) === call ? wireId : callId(answerId, place);
   const kind = call.isCustom ? ({ custom: true } as const) : {};
   const start: CanonicalEvent = { type: "tool_call_start", block, id, name, ...kind };
   if (waiting === "") return [start];
@@ -114,7 +115,7 @@ function beginCall(call: Call, answerId: string): CanonicalEvent[] {
 /** Ends all calls, once. A call that never got a name still begins, so that its arguments are not lost. */
 export function endCalls(state: ToolCalls, answerId: string): CanonicalEvent[] {
   return state.calls.flatMap((call) => {
-    const begun = call.name === "" ? beginCall(call, answerId) : [];
+    const begun = call.name === "" ? beginCall(state, call, answerId) : [];
     return [...begun, { type: "tool_call_end", block: call.block }];
   });
 }

@@ -55,6 +55,31 @@ describe("numbers that are texts", () => {
   });
 });
 
+describe("one id for all calls, as LocalAI sends it", () => {
+  const first = { id: "up1", type: "function", function: { name: "x", arguments: '{"p":1}' } };
+  const second = { ...first, function: { name: "x", arguments: '{"p":2}' } };
+  const calls = [
+    { id: "up1", arguments: '{"p":1}' },
+    { id: "call_up1_1", arguments: '{"p":2}' },
+  ];
+
+  it("T21: stays the first one's in a stream, and the others get their own", () => {
+    const { content } = whole(
+      call(0, first),
+      call(1, { ...second, function: { name: "x" } }),
+      call(1, second),
+      chunk({ index: 0, delta: {}, finish_reason: "tool_calls" }),
+    );
+    expect(content).toMatchObject(calls);
+  });
+
+  it("T21: stays the first one's in a whole answer, and the others get their own", () => {
+    const message = { role: "assistant", content: null, tool_calls: [first, second] };
+    const answer = { ...base, choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
+    expect(chatCodec.decodeResponse(answer).content).toMatchObject(calls);
+  });
+});
+
 describe("numbers of pieces", () => {
   it("T3 T6: pieces of a call that have its id go to it, whatever their number", () => {
     const { content } = whole(
