@@ -9,8 +9,9 @@ import { isModelsMistake } from "./models-mistake.ts";
 import { moderationWords } from "./moderation.ts";
 import { isAboutModel } from "./not-found.ts";
 
-/** The codes of a failed response that are about the request. */
+/** The codes of a failed response that are about the request; the first is that of another gateway of this kind. */
 const codes: ReadonlySet<string> = new Set([
+  "upstream_rejected",
   "invalid_prompt",
   "invalid_type",
   "invalid_value",

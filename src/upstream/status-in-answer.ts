@@ -1,12 +1,20 @@
 /**
- * Detects rate limits, overloads and refused accounts that a vendor reports after its answer began with 200. Amazon and Anthropic do so in
- * a stream, OpenAI in a failed response, OpenRouter in a body. They mean the same as the status would. docs/routing.md.
+ * Detects rate limits, overloads, timeouts and refused accounts that a vendor reports after its answer began with 200. Amazon and Anthropic do
+ * so in a stream, OpenAI in a failed response, OpenRouter in a body, another gateway of this kind in all of them. They mean the same as the
+ * status would. docs/routing.md.
  */
+import { errorCatalogue } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { hasSpentAll, isAboutAccount, isTokenRate } from "./account.ts";
 
-/** Types and codes, in lower case. OpenRouter's code is the status. */
+/** The statuses that say more about a failure than that it happened. */
+const telling: ReadonlySet<number> = new Set([402, 429, 503, 504]);
+
+/** Types and codes, in lower case. OpenRouter's and LiteLLM's code is the status. */
 const statusByWord: ReadonlyMap<string, number> = new Map([
+  ...Object.entries(errorCatalogue).flatMap(([code, { status }]): [string, number][] =>
+    telling.has(status) ? [[code, status]] : [],
+  ),
   ["rate_limit_error", 429],
   ["rate_limit_exceeded", 429],
   ["resource_exhausted", 429],
@@ -18,10 +26,16 @@ const statusByWord: ReadonlyMap<string, number> = new Map([
   ["503", 503],
   ["529", 529],
   ["billing_error", 402],
+  ["401", 401],
   ["402", 402],
+  ["403", 403],
+  ["404", 404],
+  ["408", 504],
+  ["504", 504],
+  ["timeout_error", 504],
 ]);
 
-/** Returns the status for an error within an answer; undefined if it is about neither load nor account. */
+/** Returns the status for an error within an answer; undefined if it is about neither load nor account nor time. */
 export function statusInAnswer(wire: WireError): number | undefined {
   const { code = "", type = "", message } = wire;
   if (isTokenRate(message)) return 429;

@@ -86,6 +86,69 @@ describe("an error within an answer", () => {
     },
   );
 
+  it.each([
+    ["OpenRouter's 504", "chat", { code: 504, message: "Timed out" }, "upstream_timeout"],
+    ["OpenRouter's 408", "chat", { code: 408, message: "Timed out" }, "upstream_timeout"],
+    ["Anthropic's", "messages", { type: "timeout_error", message: "Late" }, "upstream_timeout"],
+    [
+      "a gateway's timeout",
+      "responses",
+      { code: "upstream_timeout", message: "Late" },
+      "upstream_timeout",
+    ],
+    [
+      "a gateway's stop",
+      "responses",
+      { code: "shutting_down", message: "Bye" },
+      "no_provider_available",
+    ],
+    [
+      "a gateway without provider",
+      "responses",
+      { code: "no_provider_available", message: "Busy" },
+      "no_provider_available",
+    ],
+    ["LiteLLM's 502", "chat", { code: "502", message: "Bad gateway" }, "upstream_error"],
+  ] as const)(
+    "%s goes to another provider, and is told to the caller as what it is",
+    (_whose, protocol, error, code) => {
+      const { fault, retrySame, hurtsHealth, error: ours } = outcomeOf(protocol, error);
+      expect({ fault, retrySame, hurtsHealth }).toEqual({
+        fault: "provider",
+        retrySame: false,
+        hurtsHealth: true,
+      });
+      expect(ours.code).toBe(code);
+    },
+  );
+
+  it.each([
+    ["a wrong key", { code: 401, message: "No auth credentials found" }, "credential"],
+    ["a missing right", { code: 403, message: "Key limit exceeded" }, "model"],
+    ["a gateway's spent balance", { code: "insufficient_balance", message: "Empty" }, "credential"],
+    [
+      "a gateway's spent cap",
+      { code: "key_daily_spend_cap_reached", message: "Cap" },
+      "credential",
+    ],
+  ])("about %s pauses the credential", (_what, error, of) => {
+    expect(outcomeOf("chat", error)).toMatchObject({
+      fault: "provider",
+      hurtsHealth: false,
+      credential: { of },
+      error: { code: "upstream_error" },
+    });
+  });
+
+  it("about a request that the upstream of another gateway refused is the caller's", () => {
+    const error = { code: "upstream_rejected", type: "invalid_request_error", message: "Bad" };
+    expect(outcomeOf("chat", error)).toMatchObject({
+      fault: "caller",
+      hurtsHealth: false,
+      error: { code: "upstream_rejected", message: "Bad" },
+    });
+  });
+
   it("about anything else counts against the provider", () => {
     const outcome = outcomeOf("messages", { type: "overloaded_error", message: "Overloaded" });
     expect(outcome).toMatchObject({ hurtsHealth: true, retrySame: false });
