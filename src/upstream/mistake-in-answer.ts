@@ -9,7 +9,7 @@ import { isModelsMistake } from "./models-mistake.ts";
 import { moderationWords } from "./moderation.ts";
 import { isAboutModel } from "./not-found.ts";
 
-/** The codes of a failed response that are about the request; the first is that of another gateway of this kind. */
+/** The codes of a failed response that are about the request, in lower case; the first is that of another gateway of this kind. */
 const codes: ReadonlySet<string> = new Set([
   "upstream_rejected",
   "invalid_prompt",
@@ -58,7 +58,7 @@ const isRefusedRequest = ({ code, type, message }: WireError): boolean =>
 /** Returns the caller's error, in the vendor's words; undefined if the vendor reports anything else. */
 export function mistakeInAnswer(wire: WireError): GatewayError | undefined {
   const { code, message, param } = wire;
-  const isTheirs = (code !== undefined && codes.has(code)) || isRefusedRequest(wire);
+  const isTheirs = (code !== undefined && codes.has(code.toLowerCase())) || isRefusedRequest(wire);
   return isTheirs ? new GatewayError("upstream_rejected", message, { param }) : undefined;
 }
 

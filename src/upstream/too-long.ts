@@ -5,7 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 
-/** OpenAI and most others, llama.cpp, GitHub Models. */
+/** In lower case: OpenAI and most others, llama.cpp, GitHub Models. */
 const codes = new Set([
   "context_length_exceeded",
   "exceed_context_size_error",
@@ -54,7 +54,7 @@ const messagePatterns = [
 
 /** True if a vendor says that a request is too long for its model. */
 export const isTooLong = ({ code, type, message }: WireError): boolean =>
-  [code, type].some((word) => word !== undefined && codes.has(word)) ||
+  [code, type].some((word) => word !== undefined && codes.has(word.toLowerCase())) ||
   messagePatterns.some((pattern) => pattern.test(message));
 
 /** Returns the caller's error, in the vendor's words. Always 400: with a vendor's 413, agents take away attachments instead. */

@@ -1,6 +1,12 @@
 /** The meaning of an error within an answer, independent of the status. docs/routing.md. */
 import { describe, expect, it } from "vitest";
-import { upstreamErrors, type JsonObject, type ProtocolName } from "../../src/protocols/index.ts";
+import { GatewayError } from "../../src/base/errors.ts";
+import {
+  codecs,
+  upstreamErrors,
+  type JsonObject,
+  type ProtocolName,
+} from "../../src/protocols/index.ts";
 import { answeredError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 
 const outcomeOf = (protocol: ProtocolName, error: JsonObject) =>
@@ -140,14 +146,20 @@ describe("an error within an answer", () => {
     });
   });
 
-  it("about a request that the upstream of another gateway refused is the caller's", () => {
-    const error = { code: "upstream_rejected", type: "invalid_request_error", message: "Bad" };
-    expect(outcomeOf("chat", error)).toMatchObject({
-      fault: "caller",
-      hurtsHealth: false,
-      error: { code: "upstream_rejected", message: "Bad" },
-    });
-  });
+  it.each(["upstream_rejected", "context_length_exceeded"] as const)(
+    "about a request that the upstream of another gateway refused is the caller's: %s",
+    (code) => {
+      const theirs = new GatewayError(code, "Bad");
+      for (const protocol of ["chat", "generate_content"] as const) {
+        const { error } = codecs[protocol].encodeError(theirs, "") as { error: JsonObject };
+        expect(outcomeOf(protocol, error)).toMatchObject({
+          fault: "caller",
+          hurtsHealth: false,
+          error: { code },
+        });
+      }
+    },
+  );
 
   it("about anything else counts against the provider", () => {
     const outcome = outcomeOf("messages", { type: "overloaded_error", message: "Overloaded" });
