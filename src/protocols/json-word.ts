@@ -12,7 +12,8 @@ const jsonInstruction = "Answer in JSON.";
 
 /**
  * Asks for JSON in words, at the end of the system prompt: the same position in each turn keeps caches valid. If the vendor ignores
- * instructions, it goes after the first turn. The request must be tidied, so that only turns that will be sent count.
+ * instructions, it goes after the first turn. Only what stands before the first answer can make the words unnecessary: if a later turn
+ * could, they would vanish from the middle of a cached prompt. The request must be tidied, so that only turns that will be sent count.
  */
 export function askForJson(
   request: CanonicalRequest,
@@ -22,7 +23,9 @@ export function askForJson(
   if (jsonWord === undefined || outputFormat?.type !== "json") return { request, notes: [] };
   // A tidied conversation has at least one turn.
   const first = messages.findIndex(({ role }) => role !== "system");
-  const counted = jsonWord === "input" ? messages.slice(first) : messages;
+  const answer = messages.findIndex(({ role }) => role === "assistant");
+  const end = answer === -1 ? messages.length : answer;
+  const counted = messages.slice(jsonWord === "input" ? first : 0, end);
   if (counted.some(({ content }) => content.some(saysJson))) return { request, notes: [] };
   const detail = `"${jsonInstruction}" added: the upstream refuses JSON output that no words ask for`;
   return {

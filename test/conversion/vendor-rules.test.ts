@@ -81,6 +81,22 @@ describe("a request that OpenAI refuses", () => {
         reported: ["contents"],
       },
       {
+        title:
+          "CONV-211: the words stay if a later turn says JSON: without them the prompt cache misses",
+        from: "generate_content",
+        to: "chat",
+        body: {
+          ...config({ responseMimeType: "application/json" }),
+          contents: [
+            { role: "user", parts: [{ text: "A list" }] },
+            { role: "model", parts: [{ text: '{"is":"json"}' }] },
+            { role: "user", parts: [{ text: "More JSON" }] },
+          ],
+        },
+        up: { messages: [{ role: "system", content: "Answer in JSON." }, {}, {}, {}] },
+        reported: ["contents"],
+      },
+      {
         title: "RESP-33: metadata is dropped if the answer is not stored",
         from: "responses",
         to: "chat",

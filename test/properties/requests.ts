@@ -320,11 +320,13 @@ const tenths = (from: number, to: number): fc.Arbitrary<number> =>
 const systemOf = (system: string | undefined): Message[] =>
   system === undefined ? [] : [{ role: "system", content: [{ type: "text", text: system }] }];
 
-/** A caller who requests JSON also says so in the text. Other tests cover the text that the gateway adds otherwise. */
-const lastOf = (
-  last: string,
-  { outputFormat }: { outputFormat: OutputFormat | undefined },
-): string => (outputFormat?.type === "json" ? `JSON: ${last}` : last);
+/** A caller who requests JSON also says so in the first text. Other tests cover the text that the gateway adds otherwise. */
+function asking(turns: readonly Message[], outputFormat: OutputFormat | undefined): Message[] {
+  const [first, ...others] = turns;
+  const [text, ...parts] = first?.content ?? [];
+  if (outputFormat?.type !== "json" || !first || text?.type !== "text") return [...turns];
+  return [{ ...first, content: [{ ...text, text: `JSON: ${text.text}` }, ...parts] }, ...others];
+}
 
 /** A random request as a caller of this protocol can make it. */
 export function someRequest(protocol: ProtocolName): fc.Arbitrary<CanonicalRequest> {
@@ -373,7 +375,10 @@ export function someRequest(protocol: ProtocolName): fc.Arbitrary<CanonicalReque
         stream: false,
         ...settings,
         ...tooling,
-        messages: [...systemOf(system), ...turnsOf(protocol, rounds, lastOf(last, settings))],
+        messages: [
+          ...systemOf(system),
+          ...asking(turnsOf(protocol, rounds, last), settings.outputFormat),
+        ],
         native: native.map((param) => ({ param, value: 1 })),
         names: {},
       }),
