@@ -270,6 +270,8 @@ ${content()}
   stand in turns of their own, with a short turn of the other side between; that is reported. Media that Mistral's models, Qwen and Kimi refuse in
   results follow them.
 - Claude refuses a turn in which text follows a call. For messages and Converse, calls are moved to the end of their turn.
+- Chat callers may put cache markers (\`cache_control\`) on parts, messages, calls and tools. One on a message marks its last part: opencode,
+  Kilo Code and OpenHands write it there.
 - A system turn with \`clear_at: next_user_message\` is left out for other protocols if a user turn follows it.
 - Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent
   are joined without a break.

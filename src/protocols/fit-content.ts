@@ -211,10 +211,11 @@ interface MarkerPlace {
 /** Only the messages protocol has cache markers; elsewhere caching is automatic (CONV-217). */
 function fitMarker<Item extends object>(
   item: Item,
-  { name, ofTool }: MarkerPlace,
+  { name: usual, ofTool }: MarkerPlace,
   context: Context,
 ): Item {
   if (!("cache" in item) || item.cache === undefined) return item;
+  const { ttl, param: name = usual } = item.cache as CacheBreakpoint;
   const { cacheMarkersMax, plainMarkers } = context.target.limits;
   if (!context.keepsMarker()) {
     const why =
@@ -229,7 +230,7 @@ function fitMarker<Item extends object>(
     context.note(name, "dropped", "this model takes no cache markers at tools, dropped");
     return { ...item, cache: undefined };
   }
-  if ((item.cache as CacheBreakpoint).ttl !== "1h") return item;
+  if (ttl !== "1h") return item;
   context.note(name, "rewritten", "this model caches for five minutes only");
   return { ...item, cache: {} };
 }

@@ -102,3 +102,66 @@ describe("cache markers at Converse", () => {
     expect(claude.notes).toEqual([]);
   });
 });
+
+describe("cache markers of chat callers", () => {
+  const mark = { cache_control: { type: "ephemeral" } };
+  const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } };
+  /** The markers as the AI SDK's `openai-compatible` provider writes them for opencode, and LiteLLM's SDK for OpenHands. */
+  const body: Body = {
+    model: "acme/x",
+    messages: [
+      { role: "system", content: "Be brief.", ...mark },
+      { role: "user", content: "Where?", ...mark },
+      { role: "assistant", content: "I look.", tool_calls: [{ ...call, ...mark }] },
+      { role: "tool", tool_call_id: "c1", content: "Here.", ...mark },
+    ],
+    tools: [{ type: "function", function: { name: "look" }, ...mark }],
+  };
+  const places = ["messages.cache_control", "messages.tool_calls.cache_control"];
+
+  it("CONV-605: on messages, calls and tools reach Claude: without them it caches nothing", () => {
+    const { messages, ...others } = body;
+    const [system, user, answer, result] = messages as Body[];
+    const sent = (turns: readonly unknown[], more: Body = {}) =>
+      routeOf(
+        "chat",
+        "messages",
+        { ...others, messages: turns, ...more },
+        { upstreamModel: "claude" },
+      );
+    expect(sent([system, user, answer, result], { tools: undefined }).body).toMatchObject({
+      system: [{ text: "Be brief.", ...mark }],
+      messages: [
+        { content: [{ text: "Where?", ...mark }] },
+        { content: [{ text: "I look." }, { type: "tool_use", ...mark }] },
+        { content: [{ type: "tool_result", ...mark }] },
+      ],
+    });
+    const { body: withTools, notes } = sent([user]);
+    expect(withTools).toMatchObject({ tools: [mark], messages: [{ content: [mark] }] });
+    expect(notes).toEqual([]);
+    const hour = { cache_control: { type: "ephemeral", ttl: "1h" } };
+    const ofMessage = { role: "assistant", content: null, tool_calls: [call], ...hour };
+    expect(sent([user, ofMessage, result]).body["messages"]).toMatchObject([
+      {},
+      { content: [{ type: "tool_use", ...hour }] },
+      {},
+    ]);
+  });
+
+  it("CONV-217: are reported under their own names where caching is automatic", () => {
+    const { body: sent, notes } = routeOf("chat", "generate_content", body);
+    expect(markersIn(JSON.stringify(sent))).toBe(0);
+    expect(notes.map(({ param }) => param)).toEqual([...places, "tools.cache_control"]);
+  });
+
+  it("are reported if they are of another kind, or no part can have them", () => {
+    const turns = [
+      { role: "user", content: "Where?", cache_control: { type: "forever" } },
+      { role: "assistant", content: "", ...mark },
+      { role: "user", content: "Well?" },
+    ];
+    const { notes } = routeOf("chat", "messages", { model: "acme/x", messages: turns });
+    expect(notes).toMatchObject([{ param: "messages.cache_control", kind: "dropped" }]);
+  });
+});

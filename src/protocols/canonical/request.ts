@@ -29,6 +29,8 @@ export type MediaSource =
 /** A messages-style prompt-cache marker on the part it follows. */
 export interface CacheBreakpoint {
   readonly ttl?: "5m" | "1h" | undefined;
+  /** The caller's name of the marker, if it did not stand on the part itself (chat). */
+  readonly param?: string | undefined;
 }
 
 /** One piece of a message. */

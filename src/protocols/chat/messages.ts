@@ -8,9 +8,11 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../canonical/request.ts";
+import { keepMarker, markerOf } from "../cache-marker.ts";
 import { decodeCustomCall } from "../custom-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
 import { list, nonEmpty, objectOf, isEmptyList } from "../read.ts";
+import { isBlank } from "../tidy.ts";
 import { decodeContent } from "./parts.ts";
 import { decodeReasoning, unreadReasoning } from "./reasoning.ts";
 
@@ -27,11 +29,38 @@ export function decodeMessages(wire: unknown, native: NativeField[]): Message[] 
     if (!isObject(message)) continue;
     const param = `messages[${index}]`;
     const decoded = decodeMessage(message, param, gathering);
-    if (decoded) messages.push(decoded);
+    if (decoded) messages.push(withMarker(decoded, message, param, native));
     keepUnknown(withoutEcho(message), knownOf(message), param, native);
   }
   return messages;
 }
+
+/**
+ * The AI SDK and LiteLLM also write the marker of a message's last part on the message itself: opencode, Kilo Code and OpenHands send it
+ * there. A marker that no part can have is noted.
+ */
+function withMarker(
+  message: Message,
+  wire: WireObject,
+  param: string,
+  native: NativeField[],
+): Message {
+  keepMarker(wire, param, native);
+  const cache = markerOf(wire);
+  if (cache === undefined) return message;
+  const { content } = message;
+  const at = content.findLastIndex(takesMarker);
+  const last = content[at];
+  if (last === undefined) {
+    native.push({ param: `${param}.cache_control`, value: wire["cache_control"] });
+    return message;
+  }
+  const marked = { cache: { ...cache, param: "messages.cache_control" }, ...last };
+  return { ...message, content: content.with(at, marked) };
+}
+
+const takesMarker = (part: Part): boolean =>
+  part.type !== "reasoning" && part.type !== "refusal" && !isBlank(part);
 
 interface Gathering {
   readonly native: NativeField[];
@@ -48,7 +77,7 @@ function knownOf(message: WireObject): ReadonlySet<string> {
   return new Set([...known].filter((key) => !unread.includes(key)));
 }
 
-const turnKeys: ReadonlySet<string> = new Set(["role", "content", "name"]);
+const turnKeys: ReadonlySet<string> = new Set(["role", "content", "name", "cache_control"]);
 const reasoningKeys = ["reasoning_content", "reasoning", "reasoning_details"];
 const knownByRole: Readonly<Record<string, ReadonlySet<string>>> = {
   assistant: new Set([
@@ -117,11 +146,12 @@ function assistantParts(
     const place = `${param}.tool_calls[${index}]`;
     const part = isObject(call) ? decodeCall(call) : undefined;
     if (part) {
-      parts.push(part);
+      parts.push(markCall(part, call as WireObject));
       if (part.custom) custom.add(part.id);
       else custom.delete(part.id);
       const { kind, known, inner } = part.custom ? customCall : functionCall;
       keepUnknown(call as WireObject, known, place, native);
+      keepMarker(call as WireObject, place, native);
       keepUnknownIn(call as WireObject, kind, { known: inner, prefix: place, native });
     } else native.push({ param: place, value: call });
   }
@@ -137,8 +167,15 @@ function assistantParts(
   return parts;
 }
 
+function markCall(part: ToolCallPart, wire: WireObject): ToolCallPart {
+  const cache = markerOf(wire);
+  return cache
+    ? { ...part, cache: { ...cache, param: "messages.tool_calls.cache_control" } }
+    : part;
+}
+
 /** `index` belongs to streams, but some clients keep it in the message that they assemble. */
-const callKeys = ["id", "type", "index"];
+const callKeys = ["id", "type", "index", "cache_control"];
 const functionKeys = new Set(["name", "arguments"]);
 const functionCall = {
   kind: "function",

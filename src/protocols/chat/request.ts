@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { CanonicalRequest, JsonObject, NativeField, Tool } from "../canonical/request.ts";
 import type { RequestAddress } from "../codec.ts";
+import { keepMarker, markerOf } from "../cache-marker.ts";
 import { decodeCustomTool } from "../custom-tools.ts";
 import { decodeFunction, functionKeys } from "../function-tools.ts";
 import { keepUnknown, keepUnknownIn } from "../native.ts";
@@ -98,16 +99,19 @@ function decodeLimits(body: WireObject, { names, native }: Gathered): Fields {
   return fields;
 }
 
-const toolKeys = new Set(["type", "function"]);
-const customKeys = new Set(["type", "custom"]);
+const toolKeys = new Set(["type", "function", "cache_control"]);
+const customKeys = new Set(["type", "custom", "cache_control"]);
 
 function decodeTools(body: WireObject, { names, native }: Gathered): Fields {
   const tools: Tool[] = [];
   for (const [index, wire] of list(body["tools"]).entries()) {
     const param = `tools[${index}]`;
     const tool = isObject(wire) ? decodeTool(wire, param, native) : undefined;
-    if (tool) tools.push(tool);
-    else native.push({ param, value: wire });
+    if (tool && isObject(wire)) {
+      const cache = markerOf(wire);
+      tools.push(cache ? { ...tool, cache } : tool);
+      keepMarker(wire, param, native);
+    } else native.push({ param, value: wire });
   }
   for (const [index, wire] of list(body["functions"]).entries()) {
     if (!isObject(wire)) continue;

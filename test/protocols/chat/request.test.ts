@@ -107,7 +107,7 @@ describe("the reader of chat requests", () => {
         {
           type: "function",
           function: { ...named, response: {} },
-          cache_control: { type: "ephemeral" },
+          defer_loading: true,
         },
       ],
       messages: [
@@ -117,7 +117,7 @@ describe("the reader of chat requests", () => {
     });
     expect(native.map(({ param }) => param)).toEqual([
       "messages[1].tool_calls[0].extra_content",
-      "tools[0].cache_control",
+      "tools[0].defer_loading",
       "tools[0].function.response",
     ]);
   });
