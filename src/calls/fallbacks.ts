@@ -64,7 +64,7 @@ interface Planning<Kind extends TextModel | EmbeddingModel> {
 /**
  * Returns the plans of a call and records them: first its own model's, then those of the fallbacks in order. A fallback named in the
  * request that the caller may not call is an error; one from the configuration is skipped. So is one that the provider named in the
- * request does not serve (ROUTE-02).
+ * request does not serve (ROUTE-02). The requested model may be its own fallback, at another provider.
  * @throws GatewayError for a name in the request, as for the model itself, naming its field; `no_provider_available` if the providers
  * of all models are paused
  */
@@ -76,7 +76,7 @@ export function planWithFallbacks<Kind extends TextModel | EmbeddingModel>(
   const { explanation, model } = planned;
   record.plan = explanation;
   planning.check?.(model);
-  const others = fallbackPlans(planning, model);
+  const others = fallbackPlans(planning, planned);
   const fallbacks = others.map((one) => one.explanation);
   if (fallbacks.length > 0) record.plan = { ...explanation, fallbacks };
   const plans = [planned, ...others];
@@ -86,16 +86,16 @@ export function planWithFallbacks<Kind extends TextModel | EmbeddingModel>(
 
 function fallbackPlans<Kind extends TextModel | EmbeddingModel>(
   { call, catalog, parsed, plan }: Planning<Kind>,
-  model: Kind,
+  own: Plan<Kind>,
 ): readonly Plan<Kind>[] {
   const named = namedBy(call);
   if (named === undefined) {
     // A provider or strategy named in the call applies to all of its attempts.
     const planOf = (id: string) => plan({ ...parsed, model: id });
-    return (model.fallbacks ?? []).flatMap((id) => unlessRefused(() => planOf(id)));
+    return (own.model.fallbacks ?? []).flatMap((id) => unlessRefused(() => planOf(id)));
   }
   const { param, names } = named;
-  const others = new Map<string, Plan<Kind>>();
+  const others: Plan<Kind>[] = [];
   // A request may repeat names ten thousands of times, and planning one takes some microseconds.
   const planned = new Set<string>();
   for (const name of names) {
@@ -103,12 +103,29 @@ function fallbackPlans<Kind extends TextModel | EmbeddingModel>(
     const spelled = JSON.stringify(of);
     if (planned.has(spelled)) continue;
     planned.add(spelled);
-    const one = asParam(param, () => plan(of));
-    if (one.model.id === model.id || others.has(one.model.id)) continue;
-    if (others.size === fallbacksMax) throw tooMany(param);
-    others.set(one.model.id, one);
+    const one = withNewOffers(
+      asParam(param, () => plan(of)),
+      [own, ...others],
+    );
+    if (one === undefined) continue;
+    if (others.length === fallbacksMax) throw tooMany(param);
+    others.push(one);
   }
-  return [...others.values()];
+  return others;
+}
+
+/** Returns a plan without the offers of earlier plans for its model; undefined if these have all of them. */
+function withNewOffers<Kind extends TextModel | EmbeddingModel>(
+  plan: Plan<Kind>,
+  earlier: readonly Plan<Kind>[],
+): Plan<Kind> | undefined {
+  const alike = earlier.filter(({ model }) => model.id === plan.model.id);
+  if (alike.length === 0) return plan;
+  const asked = new Set<Kind["offers"][number]>(alike.flatMap(({ offers }) => offers));
+  const offers = plan.offers.filter((offer) => !asked.has(offer));
+  if (offers.length === 0) return undefined;
+  const order = offers.map((offer) => `${offer.provider}/${offer.protocol}`);
+  return { ...plan, offers, explanation: { ...plan.explanation, order } };
 }
 
 const tooMany = (param: string): GatewayError =>

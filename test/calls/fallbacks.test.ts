@@ -4,7 +4,7 @@ import { GatewayError } from "../../src/base/errors.ts";
 import type { TextCall } from "../../src/calls/context.ts";
 import { planWithFallbacks, withoutFallbacks } from "../../src/calls/fallbacks.ts";
 import type { CallRecord } from "../../src/calls/record.ts";
-import { openScope, plan, type ParsedModelId } from "../../src/routing/index.ts";
+import { openScope, plan, type ParsedModelId, type Plan } from "../../src/routing/index.ts";
 import { catalogIn } from "../support/config-text.ts";
 import { price, providerRow, textRow } from "./support.ts";
 
@@ -13,7 +13,12 @@ const catalog = catalogIn(
   [
     "providers:",
     providerRow("first"),
+    providerRow("second"),
     "models:",
+    textRow(
+      "acme/both",
+      ["first", "second"].map((provider) => `provider: ${provider}, protocol: chat, ${price("1")}`),
+    ),
     ...names.map((name) =>
       textRow(
         `acme/${name}`,
@@ -34,8 +39,11 @@ const planned = (parsed: ParsedModelId) =>
   });
 
 function others(named: object, by: typeof planned = planned): string[] {
+  return plansOf(named, { model: "acme/one" }, by).map(({ model }) => model.id);
+}
+
+function plansOf(named: object, parsed: ParsedModelId, by = planned): readonly Plan[] {
   const call = { protocol: "chat", body: { value: {} }, ...named } as unknown as TextCall;
-  const parsed = { model: "acme/one" };
   const own = planned(parsed);
   const record = {} as CallRecord;
   const ofAnother = (of: ParsedModelId) => (of === parsed ? own : by(of));
@@ -46,7 +54,7 @@ function others(named: object, by: typeof planned = planned): string[] {
     ...own.explanation,
     ...(noted.length > 0 && { fallbacks: noted }),
   });
-  return rest.map((each) => each.model.id);
+  return rest;
 }
 const namedInBody = (...models: string[]) => ({ body: { value: { models } } });
 
@@ -56,6 +64,24 @@ describe("the fallback models of a call", () => {
       "acme/three",
       "acme/two",
     ]);
+  });
+
+  it("may be the model itself at another provider, each provider once", () => {
+    const fallbacksOf = (provider: string | undefined, ...names: string[]) =>
+      plansOf(namedInBody(...names), { model: "acme/both", provider }).map((each) => [
+        each.offers.map((offer) => offer.provider),
+        each.explanation.order,
+      ]);
+    const second = [["second"], ["second/chat"]];
+    expect(fallbacksOf("first", "acme/both:second")).toEqual([second]);
+    expect(fallbacksOf("first", "acme/both:first", "acme/both", "acme/both:second")).toEqual([
+      second,
+    ]);
+    expect(fallbacksOf("first", "acme/one", "acme/one:first", "acme/both:second")).toEqual([
+      [["first"], ["first/chat"]],
+      second,
+    ]);
+    expect(fallbacksOf(undefined, "acme/both:second", "acme/both:@price")).toEqual([]);
   });
 
   it("are at most three, not counting repetitions", () => {

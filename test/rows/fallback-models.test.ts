@@ -102,6 +102,15 @@ describe("a provider that the request names", () => {
     const response = await world.call(chat, { model, extra: { models: ["dear/chat"] } });
     expect([response.status, (await rowOf(response)).model]).toEqual([200, "dear/chat"]);
   });
+
+  it("ROUTE-02: can be followed by the same model at another provider", async () => {
+    const extra = { models: ["pinned/chat:second"] };
+    const response = await world.call(chat, { model, extra });
+    expect(response.status).toBe(200);
+    const { model: answered, attempts } = await rowOf(response);
+    expect(answered).toBe("pinned/chat");
+    expect(attempts.map(({ provider }) => provider)).toEqual(["first", "second"]);
+  });
 });
 
 describe("fallbacks of a request", () => {
