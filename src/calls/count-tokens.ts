@@ -11,6 +11,7 @@ import { reportedCount } from "../base/usage.ts";
 import {
   dialectRows,
   modelAt,
+  removeUnsupported,
   type Provider,
   type TextModel,
   type TextOffer,
@@ -18,6 +19,7 @@ import {
 import {
   codecs,
   convertedBody,
+  fitDirect,
   promptOf,
   tokenCounting,
   upstreamCodecs,
@@ -91,8 +93,8 @@ interface Counted {
 }
 
 /**
- * The body for the vendor: the caller's own, or converted for Converse, which no caller speaks. Undefined if the vendor cannot be
- * asked.
+ * The input that the call itself would send: fitted to the model in the caller's own protocol, or converted for Converse, which no caller
+ * speaks. Undefined if the vendor cannot be asked.
  */
 function bodyFor(
   call: CountCall,
@@ -100,27 +102,29 @@ function bodyFor(
   dialect: Provider["dialect"],
 ): JsonObject | undefined {
   const { protocol, upstreamModel } = offer;
-  if (protocol === call.protocol) {
-    const body = tokenCounting[call.protocol].ask(call.body, upstreamModel);
-    return protocol === "messages" ? fitHostedClaude(body, {}, dialect).body : body;
-  }
-  if (protocol !== "converse") return undefined;
+  if (protocol !== call.protocol && protocol !== "converse") return undefined;
+  const counting = tokenCounting[call.protocol];
   const abilities = modelAt(model, offer);
+  const { maxOutputTokens } = abilities;
+  const facts = {
+    caller: codecs[call.protocol],
+    upstream: upstreamCodecs[protocol],
+    stream: false,
+    requestedModel: call.model,
+    model: model.id,
+    upstreamModel,
+    maxOutputTokens,
+    abilities,
+    inputEstimate: 0,
+    id: call.id,
+    createdAt: 0,
+  };
   try {
-    return convertedBody(request, {
-      caller: codecs[call.protocol],
-      upstream: upstreamCodecs.converse,
-      body: call.body,
-      stream: false,
-      requestedModel: call.model,
-      model: model.id,
-      upstreamModel,
-      maxOutputTokens: abilities.maxOutputTokens,
-      abilities,
-      inputEstimate: 0,
-      id: call.id,
-      createdAt: 0,
-    });
+    if (protocol === "converse") return convertedBody(request, { ...facts, body: call.body });
+    const whole = counting.callOf(call.body, maxOutputTokens);
+    const { body } = removeUnsupported(abilities, call.protocol, whole);
+    const sent = counting.ask(fitDirect({ ...facts, body }).body, upstreamModel);
+    return protocol === "messages" ? fitHostedClaude(sent, {}, dialect).body : sent;
   } catch (error) {
     // The call itself would be refused; a count may still be estimated.
     if (error instanceof GatewayError) return undefined;

@@ -8,6 +8,8 @@ import type { CanonicalRequest, JsonObject, MediaPart, Part } from "./canonical/
 export interface TokenCounting {
   /** Returns the request whose input is counted. @throws GatewayError naming the offending field. */
   decode(body: JsonObject, model: string): CanonicalRequest;
+  /** Returns the request as the body of a call. */
+  callOf(body: JsonObject, maxOutputTokens: number): JsonObject;
   /** Returns the body for a vendor of this protocol; `model` is the vendor's name. */
   ask(body: JsonObject, model: string): JsonObject;
   /** Returns the count from a vendor's answer; undefined if there is none. */

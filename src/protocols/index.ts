@@ -67,6 +67,7 @@ export {
 } from "./embeddings.ts";
 export { promptOf } from "./counting.ts";
 export { filteredNames } from "./filter.ts";
+export { fitDirect } from "./fit-direct.ts";
 export { isClaude } from "./messages/call-ids.ts";
 export {
   protocolNames,

@@ -8,9 +8,10 @@ import { costMs } from "../support/cost.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 
-const model = (id: string, protocol: string, provider: string) => `
+const model = (id: string, protocol: string, provider: string, more = "") => `
   - id: acme/${id}
     kind: text
+    ${more}
     context_length: 100000
     max_output_tokens: 8000
     offers:
@@ -30,6 +31,12 @@ beforeAll(async () => {
       provider("other", "openai-compatible"),
       "models:",
       model("claude", "messages", "anthropic"),
+      model(
+        "adaptive",
+        "messages",
+        "anthropic",
+        "reasoning: { kind: adaptive, values: [low, high], off: true }",
+      ),
       model("gemini", "generate_content", "google"),
       model("copy", "messages", "other"),
       model("chat", "chat", "other"),
@@ -111,6 +118,18 @@ describe("a token count by the vendor", () => {
       { role: "assistant", content: [said] },
       message,
     ]);
+  });
+
+  it("sends the input as the call itself would send it: with reasoning that the model takes", async () => {
+    const thinking = { type: "enabled", budget_tokens: 2000 };
+    const input = bodyFor("adaptive", { thinking, max_tokens: 4000 });
+    for (const body of [input, bodyFor("adaptive", { thinking })])
+      expect(await count(messagesPath, body)).toBe(41);
+    const sent = {
+      ...bodyFor("adaptive", { thinking: { type: "adaptive" } }),
+      model: "talk-large",
+    };
+    expect(upstream.requests.map(({ body }) => body)).toEqual([sent, sent]);
   });
 
   it("T52: counts a whole generateContent request, with system instruction and tools", async () => {

@@ -18,6 +18,7 @@ function requestOf(body: JsonObject): JsonObject {
 
 export const counting: TokenCounting = {
   decode: (body, model) => decodeRequest(requestOf(body), { model, stream: false }),
+  callOf: requestOf,
   ask(body, model) {
     // Counts the body that the call itself would send.
     const { body: request } = direct.request(requestOf(body), { model, stream: false });

@@ -35,6 +35,7 @@ export const counting: TokenCounting = {
     removeUnsigned(input, model);
     return decodeRequest(input, { model, stream: false });
   },
+  callOf: (body, maxOutputTokens) => ({ max_tokens: maxOutputTokens, ...body }),
   // Counts the body that the call itself would send.
   ask: (body, model) => direct.request(inputOf(body), { model, stream: false }).body,
   countIn: ({ input_tokens: tokens }) => reportedCount(tokens),
