@@ -66,6 +66,16 @@ describe("an answer with calls", () => {
     expect(callsSent("chat", chat(calls, more))).toEqual(calls);
   });
 
+  it("T38: has it if OpenRouter's details are another vendor's, after a change of the model", () => {
+    const details = (format: string): Body => ({
+      reasoning_details: [{ type: "reasoning.encrypted", data: "c2ln", format, index: 0 }],
+    });
+    const calls = [call("c1"), call("c2")];
+    expect(callsSent("chat", chat(calls, details("google-gemini-v1")))).toEqual(calls);
+    for (const format of ["openai-responses-v1", "anthropic-claude-v1"])
+      expect(callsSent("chat", chat(calls, details(format)))).toEqual(signed);
+  });
+
   it.each(["gemini-2.5-flash", "gpt-5"])("T38: is unchanged at %s", (model) => {
     expect(callsSent("chat", chat([call("c1")]), model)).toEqual([call("c1")]);
   });

@@ -6,7 +6,7 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { Codec, UpstreamCodec } from "../codec.ts";
-import { isEmptyList, isSet } from "../read.ts";
+import { isSet, nonEmpty } from "../read.ts";
 import { skipSignature } from "../skip-signature.ts";
 
 /** True for Gemini's models from the third generation on, by their provider's name for them. */
@@ -36,11 +36,15 @@ export function signFirstCalls(body: JsonObject): void {
 
 type Calling = JsonObject & { tool_calls: [JsonObject, ...Json[]] };
 
-/** OpenRouter has the signatures in `reasoning_details`. */
+/** OpenRouter has the signatures in `reasoning_details`. Other vendors' details prove nothing here. */
 function isUnsigned(message: Json): message is Calling {
   if (!isObject(message) || !Array.isArray(message["tool_calls"])) return false;
   const { tool_calls: calls, reasoning_details: details } = message;
   const first: unknown = calls[0];
-  const isProven = isSet(details) && !isEmptyList(details);
+  const isProven = Array.isArray(details) && details.some(mayBeOwn);
   return isObject(first) && !isSet(first["extra_content"]) && !isProven;
 }
+
+/** False for details whose format names another vendor, such as `openai-responses-v1`. */
+const mayBeOwn = (detail: Json): boolean =>
+  !isObject(detail) || !/^(?:anthropic|openai|xai|azure)/.test(nonEmpty(detail["format"]) ?? "");
