@@ -34,6 +34,7 @@ export class CallHeaders {
   origin: string | undefined = undefined;
   "x-forwarded-for": string | undefined = undefined;
   "user-agent": string | undefined = undefined;
+  "x-stainless-lang": string | undefined = undefined;
   traceparent: string | undefined = undefined;
   "cache-control": string | undefined = undefined;
 }

@@ -2,7 +2,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { json, type Answer } from "../support/recorder.ts";
-import { answerText, eachProtocol, generateContent, parsed, type Protocol } from "./protocols.ts";
+import {
+  answerText,
+  chat,
+  eachProtocol,
+  generateContent,
+  parsed,
+  type Protocol,
+} from "./protocols.ts";
 import { costAtFirstNano, readEvents, startWorld, stream, type World } from "./world.ts";
 
 const intervalMs = 20;
@@ -40,15 +47,11 @@ function afterSilence(answer: Answer): Answer {
 }
 
 /**
- * At least two keep-alives and the start of an event. OpenAI's SDK for Go fails at a comment with a blank line after it, and Google's SDKs
- * at any: there they are white space within the event.
+ * At least two keep-alives and the start of an event. Clients that read event by event skip one that begins with a comment, so comments are
+ * events of their own. Google's SDKs fail at any: there they are white space within the event.
  */
-const keptAlive = ({ name }: Protocol): string => {
-  if (name === "generate_content") return "data: {2,}\\{";
-  return name === "messages"
-    ? "(: keep-alive\n\n){2,}event: "
-    : "(: keep-alive\n){2,}(event|data): ";
-};
+const keptAlive = ({ name }: Protocol): string =>
+  name === "generate_content" ? "data: {2,}\\{" : "(: keep-alive\n\n){2,}(event|data): ";
 
 /** Reads an answer to its end. Ends the upstream's silence after two keep-alives. */
 async function readToEnd(
@@ -89,6 +92,33 @@ describe("a call whose upstream is silent", () => {
       expect((await world.charged()) - before).toBe(costAtFirstNano);
     },
   );
+
+  it("T88: gets comments without a blank line in OpenAI's SDK for Go, which takes each blank line for the end of an event", async () => {
+    for (const [, protocol] of eachProtocol.filter(([name]) => name !== "generate_content")) {
+      world.answer(afterSilence(stream(protocol.frames)));
+      const headers = { "x-stainless-lang": "go" };
+      const text = await readToEnd(await world.call(protocol, { stream: true, headers }));
+      expect(text).toMatch(/^(: keep-alive\n){2,}(event|data): /);
+      expect(protocol.endsNormally(await readEvents(new Response(text)))).toBe(true);
+    }
+  });
+
+  it("T88: loses no text to a keep-alive in Dify, which reads event by event and skips those that begin as comments", async () => {
+    const { frames } = chat;
+    world.answer(async (_request, upstream) => {
+      const { over } = newSilence();
+      upstream.writeHead(200, { "content-type": "text/event-stream" });
+      upstream.write(frames[0]);
+      await over;
+      upstream.end(frames.slice(1).join(""));
+    });
+    const text = await readToEnd(await world.call(chat, { stream: true }));
+    expect(text).toContain(": keep-alive");
+    const read = text.split("\n\n").filter((event) => event !== "" && !event.startsWith(":"));
+    expect(chat.textOfFrames(read.map((event) => ({ data: event.slice("data: ".length) })))).toBe(
+      answerText,
+    );
+  });
 
   it("T88: gets keep-alives if the upstream is silent after its head too", async () => {
     for (const [, protocol] of eachProtocol) {

@@ -123,7 +123,7 @@ async function run(
     await runImageCall(
       services.images,
       call,
-      createTextReply(reply.raw, { headers, jsonArray: false }),
+      createTextReply(reply.raw, { headers, jsonArray: false, asked: request.raw.headers }),
     );
   } catch (thrown) {
     const { raw, match, id } = request;

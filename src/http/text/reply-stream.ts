@@ -5,7 +5,7 @@
 import { formatSse, sseKeepAlive, type SseEvent } from "../../base/sse.ts";
 import { keepAliveTicks, type Reply } from "../../calls/index.ts";
 import type { ProtocolName } from "../../protocols/index.ts";
-import { joinedMax, type ResponseSink } from "../exchange.ts";
+import { joinedMax, type RequestHead, type ResponseSink } from "../exchange.ts";
 
 /** How frames are written: their content type, and the text of each. */
 interface Framing {
@@ -23,10 +23,11 @@ const sseFraming: Framing = {
 };
 
 /**
- * Events for OpenAI's SDKs. Older ones for Go take each blank line for the end of an event, and fail at one without data (openai-go#556). So
- * comments are lines before the next event.
+ * Events for OpenAI's SDK for Go. Older ones take each blank line for the end of an event, and fail at one without data (openai-go#556). So
+ * a comment is a line before the next event. Only they get it: clients that read event by event, such as Dify, skip an event whose first
+ * line is a comment, with its text.
  */
-const openAiFraming: Framing = { ...sseFraming, keepAlive: () => sseKeepAlive.trimEnd() + "\n" };
+const goFraming: Framing = { ...sseFraming, keepAlive: () => sseKeepAlive.trimEnd() + "\n" };
 
 const dataStart = "data: ";
 
@@ -75,12 +76,14 @@ interface ReplyOptions {
   readonly jsonArray: boolean;
   /** The caller's protocol; OpenAI's if absent. */
   readonly protocol?: ProtocolName;
+  /** The headers of the request. */
+  readonly asked?: RequestHead["headers"];
 }
 
-/** Events for the SDKs of a protocol. */
-function eventFraming(protocol: ProtocolName | undefined): Framing {
+/** Events for the SDK that asks. Those of OpenAI and Anthropic name their language in a header. */
+function eventFraming({ protocol, asked }: ReplyOptions): Framing {
   if (protocol === "generate_content") return earlyEventFraming();
-  return protocol === "messages" ? sseFraming : openAiFraming;
+  return asked?.["x-stainless-lang"] === "go" ? goFraming : sseFraming;
 }
 
 /** Creates the reply of one request. `raw` is the response, with nothing sent yet. */
@@ -100,10 +103,10 @@ class HttpTextReply implements Reply {
   ended = false;
   gone = false;
 
-  constructor(raw: ResponseSink, { headers, jsonArray, protocol }: ReplyOptions) {
+  constructor(raw: ResponseSink, options: ReplyOptions) {
     this.#raw = raw;
-    this.#headers = headers;
-    this.#framing = jsonArray ? arrayFraming() : eventFraming(protocol);
+    this.#headers = options.headers;
+    this.#framing = options.jsonArray ? arrayFraming() : eventFraming(options);
     // If the client left while its key was checked, `close` has fired already.
     this.gone = raw.destroyed;
     raw.on("close", () => {

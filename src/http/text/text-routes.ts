@@ -126,7 +126,7 @@ interface Address {
 }
 
 function call(services: HttpServices, parsed: ParsedRequest, address: Address): Promise<void> {
-  const { raw: _raw, match: _match, response, record, ...about } = parsed;
+  const { raw, match: _match, response, record, ...about } = parsed;
   const { model, stream, jsonArray } = address;
   const protocol = parsed.protocol === "embeddings" ? undefined : parsed.protocol;
   const headers = requestIdHeaders(parsed.protocol, parsed.id);
@@ -143,7 +143,7 @@ function call(services: HttpServices, parsed: ParsedRequest, address: Address): 
       span: record?.span,
       tags: tagsOf(parsed.protocol, parsed.body.value, tagHeaders(parsed)),
     },
-    createTextReply(response, { headers, jsonArray, protocol }),
+    createTextReply(response, { headers, jsonArray, protocol, asked: raw.headers }),
   );
 }
 
