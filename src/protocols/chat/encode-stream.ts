@@ -148,10 +148,10 @@ function cite(state: StreamState, block: BlockId, citation: Citation): SseEvent[
 }
 
 /** The lists that wait for the end. */
-const lists = (state: StreamState): SseEvent[] => [
-  ...(state.images.length > 0 ? [delta(state, { images: state.images })] : []),
-  ...(state.annotations.length > 0 ? [delta(state, { annotations: state.annotations })] : []),
-];
+const pictures = (state: StreamState): SseEvent[] =>
+  state.images.length > 0 ? [delta(state, { images: state.images })] : [];
+const citations = ({ annotations }: StreamState): JsonObject =>
+  annotations.length > 0 ? { annotations } : {};
 
 /** A separate message becomes a separate paragraph, as in a whole answer. */
 function addText(state: StreamState, block: BlockId, text: string): SseEvent[] {
@@ -230,12 +230,13 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
   const stopReason = state.isOwn ? finish.stopSequence : undefined;
   const last = {
     index: 0,
-    delta: {},
+    // OpenAI sends them with the finish reason too, and LobeChat reads them only there.
+    delta: citations(state),
     logprobs: null,
     finish_reason: reason,
     ...member("stop_reason", stopReason),
   };
-  const frames = [...lists(state), chunk(state, [last])];
+  const frames = [...pictures(state), chunk(state, [last])];
   if (state.wantsUsage && state.usage) frames.push(chunk(state, [], writeUsage(state.usage)));
   return [...frames, { data: "[DONE]" }];
 }
@@ -243,7 +244,8 @@ function finishStream(state: StreamState, finish: Finish): SseEvent[] {
 function breakOff(state: StreamState, error: WireError): SseEvent[] {
   state.ended = true;
   const broken = { data: JSON.stringify(errorChunk(state.fields, streamError(error))) };
-  return [...lists(state), broken];
+  const cited = state.annotations.length > 0 ? [delta(state, citations(state))] : [];
+  return [...pictures(state), ...cited, broken];
 }
 
 function endStream(state: StreamState, why: EndReason): SseEvent[] {

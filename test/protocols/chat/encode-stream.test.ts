@@ -84,7 +84,7 @@ describe("the writer of chat streams", () => {
     expect(frames.some(({ data }) => data.includes("usage"))).toBe(false);
   });
 
-  it("CONV-702: writes all citations in one delta after the text, because OpenAI's SDK keeps only the last list", () => {
+  it("CONV-702: writes all citations in one delta, with the finish reason: OpenAI's SDK keeps only the last list, LobeChat reads no other", () => {
     const cite = (url: string, start: number): CanonicalEvent => ({
       type: "citation",
       block: "t",
@@ -111,7 +111,8 @@ describe("the writer of chat streams", () => {
     expect(lists).toEqual([
       { annotations: [page("https://a.example/", 0), page("https://b.example/", 1)] },
     ]);
-    expect(deltas.indexOf(lists[0]!)).toBe(deltas.length - 2);
+    expect(deltas.indexOf(lists[0]!)).toBe(deltas.length - 1);
+    expect(frames.at(-2)).toMatchObject({ choices: [{ finish_reason: "tool_calls" }] });
   });
 
   it("writes all pictures in one delta before the end, because OpenAI's SDK keeps only the last list", () => {
