@@ -21,7 +21,7 @@ describe("a conversation with reasoning in it", () => {
     gateway = await startTestGateway({
       sandbox: "off",
       environment: Object.fromEntries(
-        ["GROQ", "DEEPSEEK", "MISTRAL"].flatMap((name) => [
+        ["GROQ", "DEEPSEEK", "MISTRAL", "FIREWORKS", "CEREBRAS"].flatMap((name) => [
           [`${name}_API_KEY`, "sandbox"],
           [`${name}_BASE_URL`, `${upstream.url}/openai/v1`],
         ]),
@@ -118,6 +118,78 @@ describe("a conversation with reasoning in it", () => {
     const { max_tokens, max_completion_tokens } = body;
     expect({ max_tokens, max_completion_tokens }).toEqual(gets);
     expect(reported).toEqual(vendor === "deepseek" ? [] : ["messages.reasoning_content"]);
+  });
+
+  const called = {
+    role: "assistant",
+    content: null,
+    tool_calls: [
+      { id: "callabcd1", type: "function", function: { name: "look", arguments: "{}" } },
+    ],
+  };
+  const result = { role: "tool", tool_call_id: "callabcd1", name: "look", content: "There." };
+
+  it.each(["groq", "mistral", "fireworks-ai", "cerebras"])(
+    "T31: reaches %s without the empty members that OpenAI's SDK for Python writes into an answer",
+    async (vendor) => {
+      const empty = { refusal: null, annotations: null, audio: null, function_call: null };
+      const { messages: got, reported } = await sent(vendor, "/v1/chat/completions", {
+        messages: [
+          { role: "user", content: question, tool_calls: null },
+          { ...called, ...empty },
+          result,
+          { role: "assistant", content: "There.", refusal: null, annotations: [] },
+          { role: "user", content: next },
+        ],
+      });
+      // Models of DeepSeek and others require reasoning.
+      for (const turn of got) delete turn["reasoning_content"];
+      expect(got.slice(0, 4)).toEqual([
+        { role: "user", content: question },
+        called,
+        result,
+        { role: "assistant", content: "There." },
+      ]);
+      expect(reported).toEqual([]);
+    },
+  );
+
+  it.each(["/v1/chat/completions", "/v1/responses"])(
+    "T31: reaches Groq with an earlier refusal as text, and no citations (%s)",
+    async (path) => {
+      const refused = "I cannot.";
+      const chatTurns = [
+        { role: "user", content: question },
+        { role: "assistant", content: null, refusal: refused },
+        { role: "user", content: "Why?" },
+        { role: "assistant", content: "So.", annotations: [{ type: "url_citation" }] },
+        { role: "user", content: next },
+      ];
+      const items = [
+        { role: "user", content: question },
+        { role: "assistant", content: [{ type: "refusal", refusal: refused }] },
+        { role: "user", content: next },
+      ];
+      const isChat = path !== "/v1/responses";
+      const asked = isChat ? { messages: chatTurns } : { input: items, max_tokens: undefined };
+      const { messages: got, reported } = await sent("groq", path, asked);
+      const answers = got.filter(({ role }) => role === "assistant");
+      expect(answers).toEqual([
+        { role: "assistant", content: refused },
+        ...(isChat ? [{ role: "assistant", content: "So." }] : []),
+      ]);
+      expect(reported).toEqual(isChat ? ["messages.refusal", "messages.annotations"] : []);
+    },
+  );
+
+  it("T31: reaches Mistral without names of participants, and the loss is reported", async () => {
+    const turn = { role: "user", content: next };
+    const named = { messages: [{ ...turn, name: "Planner" }] };
+    const direct = await sent("mistral", "/v1/chat/completions", named);
+    expect(direct).toMatchObject({ messages: [turn], reported: ["messages.name"] });
+    expect(direct.messages[0]).toEqual(turn);
+    const groq = await sent("groq", "/v1/chat/completions", named);
+    expect(groq).toMatchObject({ messages: [{ name: "Planner" }], reported: [] });
   });
 
   it("T41: is sent with reasoning to a vendor that requires it", async () => {
