@@ -67,6 +67,13 @@ it("TXT-10 T4: numbers as ids of a whole answer and its calls become texts", () 
   });
 });
 
+it("TXT-10: calls of null, as SGLang and LiteLLM send them, are left out: agents of n8n ask for their number", () => {
+  const message = { role: "assistant", content: "Hi", tool_calls: null };
+  const { choices } = answered({ choices: [{ index: 0, message, finish_reason: "stop" }] });
+  const { tool_calls: _calls, ...said } = message;
+  expect(choices).toEqual([{ index: 0, message: said, finish_reason: "stop" }]);
+});
+
 it("TXT-10: calls of a whole answer have an id, a type and arguments as text", () => {
   const calls: JsonObject[] = [
     { id: "D681", function: { name: "x", arguments: "{}" }, index: 0 },
