@@ -6,7 +6,7 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { isEmptyList, member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
@@ -93,7 +93,8 @@ export class ChunkCompleter {
     const delta = this.#begun.has(index) ? said : { role: "assistant", ...said };
     this.#begun.add(index);
     const reason = reasonOf(told);
-    const calls = delta["tool_calls"];
+    const { tool_calls: calls, ...others } = delta;
+    if (isEmptyList(calls)) return { ...told, ...reason, index, delta: others };
     if (!Array.isArray(calls)) return { ...told, ...reason, index, delta };
     const completed = (objects(calls) as JsonObject[]).map((call) =>
       this.#call(exactTwinOf(call), index, answerId),
@@ -175,7 +176,9 @@ const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   if (!isObject(delta) || reason === "" || ownReason(reason) !== undefined) return false;
   const { tool_calls: calls, role } = delta;
   if (role === "") return false;
-  return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);
+  // vLLM writes an empty list beside each piece of text. VS Code takes it for a call, and shows no text.
+  if (isEmptyList(calls)) return false;
+  return !Array.isArray(calls) || calls.every(hasPlace);
 };
 
 const hasPlace = (call: unknown): boolean =>

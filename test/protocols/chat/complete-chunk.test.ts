@@ -57,6 +57,22 @@ it("TXT-10 T4: a piece without a number goes on with the call before it, which h
   ]);
 });
 
+it("TXT-10: an empty list of calls, as vLLM writes it beside each text, is left out: VS Code shows no text beside it", () => {
+  const said = (content: string): JsonObject => ({
+    ...base,
+    choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }],
+  });
+  const beside = (chunk: JsonObject): JsonObject => ({
+    ...chunk,
+    choices: (chunk["choices"] as { delta: JsonObject }[]).map((choice) => ({
+      ...choice,
+      delta: { ...choice.delta, tool_calls: [] },
+    })),
+  });
+  const chunks = [said("Hi"), said(" there"), { ...end, usage: null }];
+  expect(passed(...chunks.map(beside))).toEqual(passed(...chunks));
+});
+
 it("TXT-10: chunks without choices, number or delta get them, with exact numbers kept, and fields of earlier chunks", () => {
   const data = [
     '{"hook":"passed"}',
