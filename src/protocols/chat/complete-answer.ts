@@ -2,11 +2,11 @@
  * Adds to a whole direct answer the members that typed clients require and some vendors leave out. GitHub Copilot's answers have no `object`
  * and no numbers of choices, and some servers no `created`, `id` or finish reason. Spring AI, pydantic-ai, async-openai and OpenAI's SDKs for
  * Java and .NET fail at that, and clients with a closed list of words at a vendor's own finish reason. LangChain for JavaScript, and n8n with
- * it, fail at calls that are null. TXT-10.
+ * it, fail at calls that are null, and loops of hand-written agents at an empty list. TXT-10.
  */
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { member, nonEmpty, objectOf, objects } from "../read.ts";
+import { isEmptyList, member, nonEmpty, objectOf, objects } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
@@ -21,7 +21,8 @@ export function completeAnswer(answer: JsonObject): void {
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = objectOf(choice["message"]) as JsonObject;
     choice["index"] ??= at;
-    if (message["tool_calls"] === null) delete message["tool_calls"];
+    const { tool_calls: calls } = message;
+    if (calls === null || isEmptyList(calls)) delete message["tool_calls"];
     if (nonEmpty(message["role"]) === undefined)
       choice["message"] = { ...message, role: "assistant" };
     const reason = choice["finish_reason"];

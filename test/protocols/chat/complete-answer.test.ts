@@ -67,12 +67,17 @@ it("TXT-10 T4: numbers as ids of a whole answer and its calls become texts", () 
   });
 });
 
-it("TXT-10: calls of null, as SGLang and LiteLLM send them, are left out: agents of n8n ask for their number", () => {
-  const message = { role: "assistant", content: "Hi", tool_calls: null };
-  const { choices } = answered({ choices: [{ index: 0, message, finish_reason: "stop" }] });
-  const { tool_calls: _calls, ...said } = message;
-  expect(choices).toEqual([{ index: 0, message: said, finish_reason: "stop" }]);
-});
+it.each([[null], [[]]])(
+  "TXT-10: calls of %j, as Mistral and vLLM send them, are left out: agents of n8n and others read that as calls",
+  (calls) => {
+    const message = { role: "assistant", content: "Hi" };
+    const ended = { index: 0, finish_reason: "stop" };
+    const { choices } = answered({
+      choices: [{ ...ended, message: { ...message, tool_calls: calls } }],
+    });
+    expect(choices).toEqual([{ ...ended, message }]);
+  },
+);
 
 it("TXT-10: calls of a whole answer have an id, a type and arguments as text", () => {
   const calls: JsonObject[] = [
