@@ -1,5 +1,6 @@
 /** Small readers of wire values, validated or not. */
 import { BeyondBoundsError, parseAnswerText } from "../base/answer-json.ts";
+import { exactText } from "../base/exact-numbers.ts";
 import type { JsonBounds } from "../base/json-scan.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import type {
@@ -28,6 +29,12 @@ export const nonEmpty = (value: unknown): string | undefined =>
 /** Returns the number that a text writes, as some vendors do; anything else unchanged. */
 export const numberOf = (value: unknown): unknown =>
   typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+
+/** Returns a time as whole seconds, 0 if it is none. Some servers write fractions, which clients in Rust, Kotlin and .NET refuse. */
+export function wholeSeconds(value: unknown): number {
+  const seconds = Math.floor(Number(typeof value === "object" ? exactText(value) : value));
+  return Number.isSafeInteger(seconds) && seconds >= 0 ? seconds : 0;
+}
 
 /**
  * Parses a text as a JSON object, such as a stream frame's data; undefined for anything else.

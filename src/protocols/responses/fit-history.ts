@@ -11,6 +11,7 @@ import type { UpstreamAddress } from "../codec.ts";
 import { nonEmpty } from "../read.ts";
 import { asUserMessage } from "./agent-message.ts";
 import { isOurReasoning } from "./encode-response.ts";
+import { idStarts } from "./complete-item.ts";
 import { conversionLimits } from "./limits.ts";
 
 /**
@@ -98,14 +99,6 @@ function fitCallIds(body: JsonObject): Note[] {
     "ids of calls that the upstream refuses went under others, and so did their results";
   return [{ param: "input.call_id", kind: "rewritten", detail }];
 }
-
-/** OpenAI's ids begin like this. */
-const idStarts = new Map<unknown, string>([
-  ["message", "msg"],
-  ["reasoning", "rs"],
-  ["function_call", "fc"],
-  ["custom_tool_call", "ctc"],
-]);
 
 const idForm = /^[\w-]{1,64}$/;
 

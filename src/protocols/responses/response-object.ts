@@ -4,8 +4,9 @@
  */
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { lookUp, objectOf } from "../read.ts";
+import { isSet, list, nonEmpty, objectOf, wholeSeconds } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
+import { completeItem } from "./complete-item.ts";
 import { readUsage } from "./usage.ts";
 
 /** Defaults of fields that must be present and not null. OpenAI itself sends null temperatures for reasoning models. */
@@ -43,23 +44,51 @@ const present = [
   "prompt_cache_key",
 ] as const;
 
+/** What counts if the vendor left it out. */
+interface Given {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly status: string | undefined;
+}
+
 /** Sets the canonical model id and adds missing fields. Changes and returns `response`. */
-export function completeResponse(response: JsonObject, model: string): JsonObject {
+export function completeResponse(
+  response: JsonObject,
+  model: string,
+  given: Partial<Given> = {},
+): JsonObject {
+  completeHead(response, given);
   response["model"] = model;
   if (hasForeignTier(response)) delete response["service_tier"];
-  for (const [key, value] of Object.entries(filled())) {
-    if (response[key] === undefined || response[key] === null) response[key] = value;
-  }
+  for (const [key, value] of Object.entries(filled()))
+    if (!isSet(response[key])) response[key] = value;
   for (const key of present) if (response[key] === undefined) response[key] = null;
-  const { reasoning, output } = response;
+  const { reasoning } = response;
   if (isObject(reasoning)) {
     // Existing members keep their position; missing ones are appended.
     const { effort = null, summary = null } = reasoning;
     response["reasoning"] = { ...reasoning, effort, summary };
   }
-  if (Array.isArray(output)) for (const item of output) completeItem(item);
+  completeItems(response);
   completeUsage(response["usage"]);
   return response;
+}
+
+function completeHead(response: JsonObject, given: Partial<Given>): void {
+  const isCut = isObject(response["incomplete_details"]);
+  response["id"] = nonEmpty(response["id"]) ?? given.id ?? `resp_${crypto.randomUUID()}`;
+  response["status"] ??= given.status ?? (isCut ? "incomplete" : "completed");
+  response["created_at"] = wholeSeconds(response["created_at"] ?? given.createdAt);
+}
+
+/** Only the last item of an answer can be unfinished. */
+function completeItems({ id, status, output }: JsonObject): void {
+  const items = list(output);
+  const isOpen = status === "in_progress" || status === "incomplete";
+  for (const [index, item] of items.entries()) {
+    const own = isOpen && index === items.length - 1 ? status : "completed";
+    completeItem(item, { answerId: nonEmpty(id) ?? "", index, status: own });
+  }
 }
 
 /**
@@ -80,48 +109,4 @@ function completeUsage(wire: Json | undefined): void {
     output_tokens_details: { ...outputDetails, reasoning_tokens: usage.reasoningTokens },
     total_tokens: input + output,
   });
-}
-
-/** Members that items of a kind must have, with the value of an item that has only begun. */
-const itemMembers: Readonly<Record<string, readonly [name: string, empty: () => Json]>> = {
-  message: ["content", () => []],
-  reasoning: ["summary", () => []],
-  function_call: ["arguments", () => ""],
-  custom_tool_call: ["input", () => ""],
-};
-
-/** The text that a part of a kind must have. */
-const partTexts: Readonly<Record<string, string>> = {
-  output_text: "text",
-  reasoning_text: "text",
-  summary_text: "text",
-  refusal: "refusal",
-};
-
-/** Adds the text that a part lacks; true if it did. Codex refuses the whole item otherwise, and OpenAI's SDKs add later pieces to it. */
-export function completePart(part: unknown): boolean {
-  if (!isObject(part)) return false;
-  const name = lookUp(partTexts, String(part["type"]));
-  if (name === undefined || (part[name] ?? null) !== null) return false;
-  part[name] = "";
-  return true;
-}
-
-/**
- * Makes an item readable for typed clients. Codex ignores an item without its list or text, as Volcengine Ark begins its reasoning, and then
- * all pieces of it. OpenAI's SDK for .NET fails at a status of null, as vLLM sends it: members that are a string or absent are removed if they
- * are null. Returns true if the item was one that clients refuse.
- */
-export function completeItem(item: unknown): boolean {
-  if (!isObject(item)) return false;
-  const isNull = item["status"] === null;
-  for (const name of ["encrypted_content", "status"]) if (item[name] === null) delete item[name];
-  const parts = [item["content"], item["summary"]].flatMap((list) =>
-    Array.isArray(list) ? list.map(completePart) : [],
-  );
-  const isWrong = isNull || parts.includes(true);
-  const [name, empty] = lookUp(itemMembers, String(item["type"])) ?? [];
-  if (name === undefined || !empty || (item[name] ?? null) !== null) return isWrong;
-  item[name] = empty();
-  return true;
 }

@@ -5,7 +5,7 @@
 import type { GatewayError } from "../../base/errors.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import type { Usage } from "../../base/usage.ts";
+import { reportedCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { nonEmpty } from "../read.ts";
@@ -14,16 +14,28 @@ import { DirectTap, none } from "../stream-tap.ts";
 import { errorMembers, responseError } from "./errors.ts";
 import { answerText } from "./facts.ts";
 import { brokenNames, ResponsesReader, type ResponseEvent } from "./read-stream.ts";
-import { completeItem, completePart, completeResponse } from "./response-object.ts";
+import { EventCompleter } from "./complete-event.ts";
+import { completeResponse } from "./response-object.ts";
 import { misreports, writeUsage } from "./usage.ts";
 
-const callTypes: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
+/** The status of a response that its vendor left out. */
+const statusByName: ReadonlyMap<string, string> = new Map([
+  ["response.created", "in_progress"],
+  ["response.in_progress", "in_progress"],
+  ["response.queued", "queued"],
+  ["response.incomplete", "incomplete"],
+  ["response.failed", "failed"],
+  ["response.cancelled", "cancelled"],
+]);
 
 /** The tap of one stream. The gateway itself writes the end marker, after the terminal event. */
 export class ResponsesTap extends DirectTap {
   readonly #reader = new ResponsesReader();
+  readonly #completer = new EventCompleter();
   readonly #options: TapOptions;
   readonly continuesAfterDisconnect: boolean;
+  /** The id of the answer: the vendor's, unless its events come before it. */
+  #answerId: string | undefined;
   /** The response object of the stream's first event. */
   #response: JsonObject | undefined;
   /** The terminal event. */
@@ -49,10 +61,10 @@ export class ResponsesTap extends DirectTap {
     if (read.type !== "step") return none;
     const { name, frame } = read;
     if (name.endsWith(".delta") && !name.startsWith("response.audio")) this.log.add(frame["delta"]);
-    const isIncomplete = completeItem(frame["item"]) || completePart(frame["part"]);
-    if (this.#nameCall(frame) || isIncomplete) {
-      return [{ event: name, data: JSON.stringify(frame) }];
-    }
+    const { sequence } = this.#reader;
+    this.#answerId ??= this.#ownId;
+    const completed = this.#completer.complete({ name, frame, sequence, answerId: this.#answerId });
+    if (completed) return [{ event: name, data: JSON.stringify(completed) }];
     return [event.event === undefined ? { event: name, data: event.data } : event];
   }
 
@@ -73,7 +85,12 @@ export class ResponsesTap extends DirectTap {
   }
 
   #takeResponse({ name, frame, response, isLast, error }: ResponseEvent): readonly SseEvent[] {
-    completeResponse(response, this.#options.model);
+    this.#answerId ??= nonEmpty(response["id"]) ?? this.#ownId;
+    const { createdAt, model } = this.#options;
+    const given = { id: this.#answerId, createdAt, status: statusByName.get(name) };
+    completeResponse(response, model, given);
+    if (reportedCount(frame["sequence_number"]) === undefined)
+      frame["sequence_number"] = this.#reader.sequence;
     const sent = { event: name, data: JSON.stringify(frame) };
     if (!isLast) {
       this.#response ??= response;
@@ -121,7 +138,11 @@ export class ResponsesTap extends DirectTap {
   }
 
   #unbegun(): JsonObject {
-    const { id, createdAt, model } = this.#options;
-    return completeResponse({ id: `resp_${id}`, created_at: createdAt }, model);
+    const { createdAt, model } = this.#options;
+    return completeResponse({}, model, { id: this.#ownId, createdAt });
+  }
+
+  get #ownId(): string {
+    return `resp_${this.#options.id}`;
   }
 }

@@ -76,7 +76,10 @@ it("RESP-52: items in a stream have no status of null", () => {
 
 it.each<[JsonObject, JsonObject]>([
   [{ type: "reasoning", id: "rs_1" }, { summary: [] }],
-  [{ type: "message", id: "msg_1", role: "assistant", content: null }, { content: [] }],
+  [
+    { type: "message", id: "msg_1", role: "assistant", status: "completed", content: null },
+    { content: [] },
+  ],
   [{ type: "function_call", id: "fc_1", call_id: "call_1", name: "look" }, { arguments: "" }],
 ])("RESP-52: items have the list or text that Codex requires: %j", (item, added) => {
   const begun: [string, JsonObject] = ["response.output_item.added", { output_index: 0, item }];

@@ -1,0 +1,136 @@
+/**
+ * Adds to the events of a direct stream the numbers and ids that typed clients require and some vendors leave out. llama.cpp and Lemonade
+ * have no `sequence_number`, `output_index` and `content_index`, vLLM had -1. Grok's command line, async-openai and Koog end the turn at
+ * that. TXT-10.
+ */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
+import type { WireObject } from "../../base/json.ts";
+import { reportedCount } from "../../base/usage.ts";
+import { partId } from "../call-id.ts";
+import type { JsonObject } from "../canonical/request.ts";
+import { nonEmpty, objectOf } from "../read.ts";
+import { addMissing, completeItem } from "./complete-item.ts";
+
+type PartIndex = "content_index" | "summary_index";
+type Kind = readonly [idStart: string, part?: PartIndex];
+
+/** Events of an item: how ids of such items begin, and what has the number of the part, if they belong to one. */
+const kinds = new Map<string, Kind>([
+  ["response.content_part", ["msg", "content_index"]],
+  ["response.output_text", ["msg", "content_index"]],
+  ["response.refusal", ["msg", "content_index"]],
+  ["response.reasoning_text", ["rs", "content_index"]],
+  ["response.reasoning_summary_part", ["rs", "summary_index"]],
+  ["response.reasoning_summary_text", ["rs", "summary_index"]],
+  ["response.function_call_arguments", ["fc"]],
+  ["response.custom_tool_call_input", ["ctc"]],
+]);
+
+/** An item that has begun. */
+interface Item {
+  readonly id: string;
+  readonly index: number;
+  isDone: boolean;
+  /** The numbers of its latest parts. */
+  readonly parts: Record<PartIndex, number>;
+}
+
+/** An event, and what counts if its vendor left it out. */
+export interface BareEvent {
+  readonly name: string;
+  readonly frame: WireObject;
+  readonly sequence: number;
+  /** Part of the ids of items. */
+  readonly answerId: string;
+}
+
+/** Completes the events of one stream. */
+export class EventCompleter {
+  /** By number. */
+  readonly #items = new Map<number, Item>();
+  readonly #byId = new Map<string, Item>();
+  #latest: Item | undefined;
+
+  /** Returns the completed event; undefined if it lacks nothing. The event keeps its own numbers: its object serves later events too. */
+  complete(event: BareEvent): JsonObject | undefined {
+    const frame = exactTwinOf(event.frame as JsonObject);
+    const added: JsonObject = {};
+    const { name, sequence } = event;
+    const isNumbered = reportedCount(frame["sequence_number"]) !== undefined;
+    if (!isNumbered && name.startsWith("response.")) added["sequence_number"] = sequence;
+    const kind = name.slice(0, name.lastIndexOf("."));
+    let isChanged = false;
+    if (kind === "response.output_item") isChanged = this.#takeItem(event, { frame, added });
+    else {
+      const found = kinds.get(kind);
+      if (found) this.#place(event, found, { frame, added });
+      isChanged = found !== undefined && addMissing(objectOf(frame["part"]));
+    }
+    isChanged ||= Object.keys(added).length > 0;
+    return isChanged ? { ...frame, ...added } : undefined;
+  }
+
+  #takeItem({ name, answerId }: BareEvent, { frame, added }: Change): boolean {
+    const isBegun = name.endsWith(".added");
+    const wire = objectOf(frame["item"]);
+    const id = nonEmpty(wire["id"]);
+    const index = this.#indexOf(frame, added, () => this.#indexOfItem(id, isBegun));
+    const begun = isBegun ? undefined : this.#items.get(index);
+    if (id === undefined && begun) wire["id"] = begun.id;
+    const status = isBegun ? "in_progress" : "completed";
+    const isChanged = completeItem(wire, { answerId, index, status });
+    const item = begun ?? this.#begin(index, nonEmpty(wire["id"]) ?? "");
+    item.isDone = !isBegun;
+    return isChanged || wire["id"] !== id;
+  }
+
+  /** The place of an item whose event has no number: one that begins is the next. */
+  #indexOfItem(id: string | undefined, isBegun: boolean): number {
+    const open = isBegun || this.#latest?.isDone === true ? undefined : this.#latest;
+    const item = this.#byId.get(id ?? "") ?? open;
+    return item?.index ?? this.#items.size;
+  }
+
+  /** Adds the item and the part that an event belongs to. */
+  #place({ name, answerId }: BareEvent, [idStart, numbered]: Kind, { frame, added }: Change): void {
+    if (name.endsWith(".delta") && isPlaced(frame, numbered)) return;
+    const id = nonEmpty(frame["item_id"]);
+    const latest = (): number => (this.#byId.get(id ?? "") ?? this.#latest)?.index ?? 0;
+    const index = this.#indexOf(frame, added, latest);
+    const item =
+      this.#items.get(index) ?? this.#begin(index, id ?? partId(idStart, answerId, index));
+    if (id === undefined) added["item_id"] = item.id;
+    if (numbered === undefined) return;
+    const begun = item.parts[numbered] + (name.endsWith("part.added") ? 1 : 0);
+    const told = reportedCount(frame[numbered]);
+    item.parts[numbered] = told ?? begun;
+    if (told === undefined) added[numbered] = Math.max(0, begun);
+  }
+
+  /** The number of an event's item; `missing` counts, and is added, if the vendor told none. */
+  #indexOf(frame: JsonObject, added: JsonObject, missing: () => number): number {
+    const told = reportedCount(frame["output_index"]);
+    if (told !== undefined) return told;
+    return (added["output_index"] = missing());
+  }
+
+  #begin(index: number, id: string): Item {
+    const parts = { content_index: -1, summary_index: -1 };
+    const item: Item = { id, index, isDone: false, parts };
+    this.#items.set(index, item);
+    this.#byId.set(id, item);
+    this.#latest = item;
+    return item;
+  }
+}
+
+/** True if an event has the numbers of its item and part, and the item's id. */
+const isPlaced = (frame: JsonObject, numbered: PartIndex | undefined): boolean =>
+  reportedCount(frame["output_index"]) !== undefined &&
+  nonEmpty(frame["item_id"]) !== undefined &&
+  (numbered === undefined || reportedCount(frame[numbered]) !== undefined);
+
+interface Change {
+  readonly frame: JsonObject;
+  readonly added: JsonObject;
+}
