@@ -190,10 +190,12 @@ const expectedNamed =
   (protocol: Protocol) =>
   (event: string): Frame => {
     const data = parsed(event);
-    const { response, message } = data as { response?: Body; message?: Body };
+    const { response, message, content_block: block } = data as Record<string, Body | undefined>;
     const model = modelOf(protocol);
     if (response) data["response"] = withoutNullSecrets({ ...response, model });
     if (message) data["message"] = { ...message, model };
+    if (block?.["type"] === "thinking")
+      data["content_block"] = { ...block, signature: block["signature"] ?? "" };
     return { event: data["type"] as string, data: JSON.stringify(data) };
   };
 

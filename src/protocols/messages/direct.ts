@@ -16,6 +16,7 @@ import { removeBillingLine } from "./billing.ts";
 import { fillThinking } from "./blank-thinking.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { fitCallIds } from "./call-ids.ts";
+import { completeAnswer } from "./complete.ts";
 import { decodeError } from "./errors.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { validate } from "./request.ts";
@@ -118,7 +119,7 @@ export const direct: DirectCodec = {
   usage: (wire) => decodeUsage(wire["usage"], wire),
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
-  answer: (wire, model) => Object.assign(wire, { model }),
+  answer: (wire, model) => ({ ...completeAnswer(wire), model }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
   answerFromFrames,

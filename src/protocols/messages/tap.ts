@@ -2,14 +2,16 @@
  * Watches a messages stream on the direct route: nearly all frames are deltas, which pass unchanged. Requirements: TXT, STREAM-04, T16,
  * T44, T49.
  */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { GatewayError } from "../../base/errors.ts";
 import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
-import { isSet, objectOf, parseObject } from "../read.ts";
+import { objectOf } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
+import { completeBlock, completeEnd, completeMessage } from "./complete.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
 import { isCall, MessagesReader, wholeInput } from "./read-stream.ts";
@@ -18,12 +20,14 @@ import { encodeUsage, misreports } from "./usage.ts";
 export class MessagesTap extends DirectTap {
   readonly #reader = new MessagesReader();
   readonly #options: TapOptions;
+  #answerId: string;
   /** The open blocks by index: true for a call. */
   readonly #openBlocks = new Map<unknown, boolean>();
 
   constructor(options: TapOptions) {
     super();
     this.#options = options;
+    this.#answerId = `msg_${options.id}`;
   }
 
   get usage(): Usage | undefined {
@@ -40,7 +44,7 @@ export class MessagesTap extends DirectTap {
       case "content_block_start":
         this.#openBlocks.set(read.index, isCall(read.block));
         this.#addBlock(read.block);
-        break;
+        return [this.#blockStart(read.index, read.block, data)];
       case "content_block_delta":
         if (read.kind !== "signature") this.log.add(read.text);
         break;
@@ -77,8 +81,18 @@ export class MessagesTap extends DirectTap {
             ...(isFalse && { output_tokens: tokenCount(reported["output_tokens"]) }),
             input_tokens: this.#options.inputEstimate,
           };
-    const changed = { ...data, message: { ...message, model: this.#options.model, usage } };
+    const whole = completeMessage(message as JsonObject, this.#answerId);
+    this.#answerId = whole.id;
+    const changed = { ...data, message: { ...whole, model: this.#options.model, usage } };
     return { event: "message_start", data: JSON.stringify(changed) };
+  }
+
+  #blockStart(index: unknown, block: WireObject, data: string): SseEvent {
+    const told = exactTwinOf(block as JsonObject);
+    const place = typeof index === "number" ? index : this.#openBlocks.size;
+    const whole = completeBlock(told, this.#answerId, place);
+    if (whole === told) return { event: "content_block_start", data };
+    return frame("content_block_start", { index, content_block: whole });
   }
 
   #addBlock(block: WireObject): void {
@@ -115,14 +129,16 @@ export class MessagesTap extends DirectTap {
     );
     const { ending, wireUsage, usage } = this.#reader;
     // If the upstream reported no usage, the caller gets the billed output count (T44).
-    const missingUsage = usage === undefined ? { output_tokens: billed?.outputTokens ?? 0 } : {};
+    const outputTokens =
+      usage === undefined ? (billed?.outputTokens ?? 0) : tokenCount(wireUsage["output_tokens"]);
     const isFalse = usage === undefined && billed !== undefined && misreports(wireUsage);
     const trueUsage = isFalse ? encodeUsage(billed, "messages") : undefined;
     if (!this.held.some(({ event }) => event === "message_delta")) {
-      const finalUsage = { output_tokens: 0, ...wireUsage, ...missingUsage, ...trueUsage };
+      const finalUsage = { ...wireUsage, output_tokens: outputTokens, ...trueUsage };
       frames.push(frame("message_delta", { delta: ending, usage: finalUsage }));
     }
-    frames.push(...this.held.map((frame) => withUsage(frame, missingUsage, trueUsage)));
+    const known = { stop: ending, outputTokens, trueUsage };
+    frames.push(...this.held.map((frame) => completeEnd(frame, known)));
     if (!this.held.some(({ event }) => event === "message_stop")) {
       frames.push(frame("message_stop", {}));
     }
@@ -133,19 +149,4 @@ export class MessagesTap extends DirectTap {
     const { error: body } = encodeError(error, "");
     return [frame("error", { error: body, request_id: null })];
   }
-}
-
-/** Adds the usage to a `message_delta` without an output count: every client reads it there. `trueUsage` replaces one that cannot be true (T51). */
-function withUsage(
-  frame: SseEvent,
-  usage: { readonly output_tokens?: number },
-  trueUsage: JsonObject | undefined,
-): SseEvent {
-  if (frame.event !== "message_delta" || usage.output_tokens === undefined) return frame;
-  const data = parseObject(frame.data);
-  if (data === undefined) return frame;
-  const reported = objectOf(data["usage"]);
-  if (!trueUsage && isSet(reported["output_tokens"])) return frame;
-  const told = { ...reported, ...(trueUsage ?? usage) };
-  return { event: frame.event, data: JSON.stringify({ ...data, usage: told }) };
 }

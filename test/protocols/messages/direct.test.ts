@@ -271,6 +271,7 @@ describe("a whole messages answer on a direct route", () => {
       { type: "tool_use", id: "t", name: "f", input: { a: 1 } },
     ],
     stop_reason: "tool_use",
+    stop_sequence: null,
     usage,
   });
 

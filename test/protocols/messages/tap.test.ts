@@ -176,7 +176,13 @@ describe("the tap of a messages stream", () => {
     const frames = framesOf(transcripts.toolUse);
     const { passed, released } = tapAll(tap(), [...frames.slice(0, -1), late, frames.at(-1)!]);
     expect(names(passed)).not.toContain("message_delta");
-    expect(released.slice(-2)).toEqual([late, frames.at(-1)]);
+    expect(names(released)).toEqual(["message_delta", "message_delta", "message_stop"]);
+    // Anthropic's SDKs would take the stop reason back if it were missing here.
+    expect(dataOf(released[1])).toEqual({
+      ...dataOf(late),
+      delta: { stop_reason: "tool_use", stop_sequence: null },
+    });
+    expect(released[2]).toEqual(frames.at(-1));
   });
 
   it("T60: collects the output's text, and no error text", () => {

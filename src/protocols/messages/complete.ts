@@ -1,0 +1,96 @@
+/**
+ * Adds to direct answers the members that typed clients require and some vendors leave out. llama.cpp begins calls without input and thinking
+ * without a signature, and some gateways messages without content. rig, Koog and other clients in Rust and Kotlin fail at that, and so do
+ * Anthropic's SDKs. TXT-10.
+ */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
+import { isObject, type WireObject } from "../../base/json.ts";
+import type { SseEvent } from "../../base/sse.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { isSet, list, lookUp, nonEmpty, objectOf, parseObject } from "../read.ts";
+import { nameOfCall } from "./response.ts";
+
+type Defaults = Readonly<Record<string, () => Json>>;
+
+const requiredByType: Readonly<Record<string, Defaults>> = {
+  text: { text: () => "" },
+  thinking: { thinking: () => "", signature: () => "" },
+  tool_use: { input: () => ({}) },
+  server_tool_use: { input: () => ({}) },
+};
+
+const requiredOfMessage: Defaults = {
+  type: () => "message",
+  role: () => "assistant",
+  content: () => [],
+  stop_reason: () => null,
+  stop_sequence: () => null,
+};
+
+const requiredOfEnd: Defaults = { stop_sequence: () => null };
+
+/** Returns the members that a value lacks. */
+const missing = (value: WireObject, required: Defaults): JsonObject =>
+  Object.fromEntries(
+    Object.entries(required)
+      .filter(([name, make]) => (make() === null ? value[name] === undefined : !isSet(value[name])))
+      .map(([name, make]) => [name, make()]),
+  );
+
+/** Returns the completed block; the same one if it lacks nothing. */
+export function completeBlock(block: JsonObject, answerId: string, index: number): JsonObject {
+  const { type } = block;
+  const added = missing(block, lookUp(requiredByType, nonEmpty(type) ?? "") ?? {});
+  const isCall = type === "tool_use";
+  const isNamed = !isCall || (nonEmpty(block["id"]) && nonEmpty(block["name"])) !== undefined;
+  if (isNamed && Object.keys(added).length === 0) return block;
+  return { ...block, ...added, ...(isNamed ? {} : nameOfCall(block, answerId, index)) };
+}
+
+/** Returns the completed message of an answer, or of the start of its stream. `ownId` counts if the vendor told none. */
+export function completeMessage(message: JsonObject, ownId: string): JsonObject & { id: string } {
+  const id = nonEmpty(message["id"]) ?? ownId;
+  const content = list(message["content"]) as readonly Json[];
+  const blocks = content.map((block, at) =>
+    isObject(block) ? completeBlock(block, id, at) : block,
+  );
+  return { ...message, ...missing(message, requiredOfMessage), id, content: blocks };
+}
+
+/** Returns the completed whole answer. */
+export function completeAnswer(answer: JsonObject): JsonObject {
+  const whole = completeMessage(answer, `msg_${crypto.randomUUID()}`);
+  if (isSet(whole["stop_reason"])) return whole;
+  const isCalling = list(whole["content"]).some((block) => objectOf(block)["type"] === "tool_use");
+  return { ...whole, stop_reason: isCalling ? "tool_use" : "end_turn" };
+}
+
+/** What is known of an answer at its end. */
+interface Ending {
+  /** The stop members. */
+  readonly stop: JsonObject;
+  readonly outputTokens: number;
+  /** Replaces usage that cannot be true (T51). */
+  readonly trueUsage: JsonObject | undefined;
+}
+
+/**
+ * Completes a `message_delta` from the stop reason on. Anthropic's SDKs and the AI SDK read the stop reason and the count of output from each:
+ * one with only late usage would take the stop reason back.
+ */
+export function completeEnd(frame: SseEvent, { stop, outputTokens, trueUsage }: Ending): SseEvent {
+  const data = frame.event === "message_delta" ? parseObject(frame.data) : undefined;
+  if (data === undefined) return frame;
+  const told = exactTwinOf(data as JsonObject);
+  const delta = objectOf(told["delta"]) as JsonObject;
+  const usage = objectOf(told["usage"]) as JsonObject;
+  const isCounted = isSet(usage["output_tokens"]) && trueUsage === undefined;
+  if (isCounted && isSet(delta["stop_reason"]) && delta["stop_sequence"] !== undefined)
+    return frame;
+  const whole = {
+    ...told,
+    delta: { ...delta, ...(isSet(delta["stop_reason"]) ? missing(delta, requiredOfEnd) : stop) },
+    usage: isCounted ? usage : { ...usage, ...(trueUsage ?? { output_tokens: outputTokens }) },
+  };
+  return { event: frame.event, data: JSON.stringify(whole) };
+}

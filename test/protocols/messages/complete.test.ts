@@ -1,0 +1,88 @@
+/** Members that a direct messages route adds, because typed clients and Anthropic's SDKs fail without them. TXT-10, STREAM-04. */
+import { expect, it } from "vitest";
+import type { SseEvent } from "../../../src/base/sse.ts";
+import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
+import { messagesCodec } from "../../../src/protocols/messages/index.ts";
+import { tapAll } from "../canonical/support.ts";
+
+const { direct } = messagesCodec;
+const frameOf = ([type, members]: readonly [string, JsonObject]): SseEvent => ({
+  event: type,
+  data: JSON.stringify({ type, ...members }),
+});
+
+/** Everything that the caller gets of a stream. */
+function toldOf(...steps: (readonly [string, JsonObject])[]): JsonObject[] {
+  const settings = { model: "acme/talk", request: {}, inputEstimate: 7, id: "1", createdAt: 5 };
+  const { passed, released } = tapAll(direct.tap(settings), steps.map(frameOf));
+  return [...passed, ...released].map(({ data }) => JSON.parse(data) as JsonObject);
+}
+
+const usage = { input_tokens: 3, output_tokens: 1 };
+const start = ["message_start", { message: { usage } }] as const;
+const end = ["message_delta", { delta: { stop_reason: "end_turn" }, usage }] as const;
+const stop = ["message_stop", {}] as const;
+
+it("TXT-10: the start of a stream is a whole message, and the end has its stop sequence", () => {
+  const [begun, ended] = toldOf(start, end, stop);
+  expect(begun!["message"]).toEqual({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "acme/talk",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  });
+  expect(ended).toMatchObject({ delta: { stop_reason: "end_turn", stop_sequence: null }, usage });
+});
+
+it.each([
+  [{ type: "text" }, { text: "" }],
+  [{ type: "thinking", thinking: "" }, { signature: "" }],
+  [{ type: "tool_use", id: "toolu_1", name: "f" }, { input: {} }],
+  [{ type: "tool_use", name: "f", input: {} }, { id: "call_msg1_0" }],
+])(
+  "TXT-10: blocks of streams and whole answers have all that llama.cpp and others leave out: %j",
+  (block, added) => {
+    const begun = ["content_block_start", { index: 0, content_block: block }] as const;
+    const [, told] = toldOf(start, begun, ["content_block_stop", { index: 0 }], end, stop);
+    expect(told).toEqual({
+      type: "content_block_start",
+      index: 0,
+      content_block: { ...block, ...added },
+    });
+    const answer = direct.answer({ id: "msg_1", content: [{ ...block }], usage }, "acme/talk");
+    expect(answer["content"]).toEqual([{ ...block, ...added }]);
+  },
+);
+
+it("TXT-10: a whole answer has its id, type, role and stop members", () => {
+  const call = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
+  for (const [content, stop_reason] of [
+    [[call], "tool_use"],
+    [[], "end_turn"],
+  ] as const)
+    expect(direct.answer({ content: [...content], usage }, "acme/talk")).toEqual({
+      id: expect.stringMatching(/^msg_./),
+      type: "message",
+      role: "assistant",
+      model: "acme/talk",
+      content,
+      stop_reason,
+      stop_sequence: null,
+      usage,
+    });
+});
+
+it("STREAM-04: an end without its count of output has the one so far, on which the SDK fails otherwise", () => {
+  const bare = [
+    "message_delta",
+    { delta: { stop_reason: "end_turn", stop_sequence: null } },
+  ] as const;
+  const counted = ["message_delta", { delta: {}, usage: { output_tokens: 9 } }] as const;
+  const [, first, second] = toldOf(start, bare, counted, stop);
+  expect(first).toMatchObject({ usage: { output_tokens: 9 } });
+  expect(second).toMatchObject({ delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } });
+});
