@@ -5,6 +5,7 @@
 import { exactText } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { registeredType } from "../../base/media-types.ts";
+import { plainBase64 } from "../../base/plain-base64.ts";
 import type {
   MediaPart,
   MediaSource,
@@ -213,7 +214,8 @@ export function decodeMedia(part: WireObject): { data: string; part: MediaPart }
   const inline = read(part, "inlineData");
   if (isObject(inline)) {
     const mediaType = registeredType(text(read(inline, "mimeType")));
-    const data = text(inline["data"]);
+    // Google's SDK for Python writes the alphabet of URLs, which only Google reads.
+    const data = plainBase64(text(inline["data"]));
     return { data: "inlineData", part: media(mediaType, { kind: "base64", mediaType, data }) };
   }
   const file = read(part, "fileData");

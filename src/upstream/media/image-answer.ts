@@ -3,6 +3,7 @@
  * `respect_moderation: false` to a withheld picture, and reports no tokens. Others send an `error` in place of a picture.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
+import { plainBase64 } from "../../base/plain-base64.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
@@ -16,9 +17,7 @@ const dataUrlHead = /^data:[^,]{0,200};base64,/i;
  */
 export function base64In(value: unknown): string | undefined {
   const base64 = textIn(value)?.replace(dataUrlHead, "") || undefined;
-  const isPlain =
-    base64 === undefined || (base64.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(base64));
-  return isPlain ? base64 : Buffer.from(base64, "base64").toString("base64");
+  return base64 === undefined ? undefined : plainBase64(base64);
 }
 
 function resultOf(item: WireObject): MediaResult | undefined {
