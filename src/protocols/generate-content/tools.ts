@@ -64,7 +64,7 @@ export function decodeToolConfig(body: WireObject, { names, native, used }: Gath
   const allowed = read(calling, "allowedFunctionNames");
   names.toolChoice = `${path}.${name}`;
   const named = list(allowed).map(String);
-  const mode = typeof calling["mode"] === "number" ? modes[calling["mode"]] : calling["mode"];
+  const mode = modeOf(calling["mode"]);
   // VALIDATED without names enforces the schema of every call, which has no canonical form. Names count only with these two modes.
   const known = new Set(mode === "VALIDATED" && named.length === 0 ? [] : ["mode"]);
   if (mode === "ANY" || mode === "VALIDATED") known.add(spelling(calling, "allowedFunctionNames"));
@@ -74,6 +74,10 @@ export function decodeToolConfig(body: WireObject, { names, native, used }: Gath
 
 /** The modes by the vendor's numbers, which Google's older SDK for Python sends by REST. */
 const modes = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"];
+
+/** LangChain for JavaScript and Koog write modes in small letters. */
+const modeOf = (mode: unknown): unknown =>
+  typeof mode === "number" ? modes[mode] : typeof mode === "string" ? mode.toUpperCase() : mode;
 
 function decodeMode(mode: unknown, allowed: readonly string[]): ToolChoice {
   if (mode === "NONE") return { type: "none" };

@@ -52,9 +52,15 @@ const functionDeclaration = fields(
   { name: Type.String({ minLength: 1 }) },
 );
 
+/** The vendor takes them in small letters too, as LangChain for JavaScript and Koog write them. */
+const modes = ["MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"];
+
 const toolConfig = fields({
   functionCallingConfig: fields({
-    mode: named(oneOf("MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"), 4),
+    mode: named(
+      Type.Union([oneOf(...modes.map((mode) => mode.toLowerCase())), oneOf(...modes)]),
+      4,
+    ),
     allowedFunctionNames: Type.Array(text),
   }),
 });

@@ -100,3 +100,18 @@ it("T24 T29: enums as numbers, as Google's older SDK for Python sends them by RE
     tool_choice: { type: "function", function: { name: "f" } },
   });
 });
+
+it.each([
+  ["any", { type: "function", function: { name: "f" } }],
+  ["none", "none"],
+  ["auto", "auto"],
+])("T29: the mode %s in small letters, as LangChain and Koog write it, is read", (mode, choice) => {
+  const allowedFunctionNames = mode === "any" ? ["f"] : [];
+  const body = {
+    contents: [{ parts: [{ text: "Hi" }] }],
+    tools: [{ functionDeclarations: [{ name: "f" }] }],
+    toolConfig: { functionCallingConfig: { mode, allowedFunctionNames } },
+  };
+  expect(() => generateContentCodec.direct.validate(body)).not.toThrow();
+  expect(routeOf("generate_content", "chat", body).body).toMatchObject({ tool_choice: choice });
+});
