@@ -30,10 +30,18 @@ export const nonEmpty = (value: unknown): string | undefined =>
 export const numberOf = (value: unknown): unknown =>
   typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
 
-/** Returns a time as whole seconds, 0 if it is none. Some servers write fractions, which clients in Rust, Kotlin and .NET refuse. */
+/** Later than any time in seconds: such a time is in milliseconds, or finer. */
+const secondsMax = 1e11;
+
+/** True for a time that typed clients read: they refuse fractions, and later times than they can hold. */
+export const isWholeSeconds = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) < secondsMax;
+
+/** Returns a time as whole seconds, 0 if it is none. SambaNova writes fractions of a second, mistral.rs milliseconds. */
 export function wholeSeconds(value: unknown): number {
-  const seconds = Math.floor(Number(typeof value === "object" ? exactText(value) : value));
-  return Number.isSafeInteger(seconds) && seconds >= 0 ? seconds : 0;
+  let seconds = Number(typeof value === "object" ? exactText(value) : value);
+  while (seconds >= secondsMax && Number.isFinite(seconds)) seconds /= 1000;
+  return seconds >= 0 && Number.isFinite(seconds) ? Math.floor(seconds) : 0;
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { isEmptyList, member, nonEmpty, objectOf, objects } from "../read.ts";
+import { member, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
@@ -16,7 +16,7 @@ import { idText } from "./id-text.ts";
 export function completeAnswer(answer: JsonObject): void {
   answer["id"] = idText(answer) ?? `chatcmpl-${crypto.randomUUID()}`;
   answer["object"] ??= "chat.completion";
-  answer["created"] ??= 0;
+  answer["created"] = wholeSeconds(answer["created"]);
   if (hasForeignTier(answer)) delete answer["service_tier"];
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = objectOf(choice["message"]) as JsonObject;

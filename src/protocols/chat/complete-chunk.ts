@@ -6,7 +6,15 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { isEmptyList, member, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import {
+  isWholeSeconds,
+  member,
+  nonEmpty,
+  numberOf,
+  objectOf,
+  objects,
+  wholeSeconds,
+} from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
@@ -42,7 +50,9 @@ export class ChunkCompleter {
       this.#choice(choice, at, answerId),
     );
     const id = typeof chunk["id"] === "number" ? answerId : undefined;
-    return { ...(fields as JsonObject | undefined), ...told, ...member("id", id), choices };
+    const created = isTimed(told) ? undefined : wholeSeconds(told["created"]);
+    const changed = { ...member("id", id), ...member("created", created), choices };
+    return { ...(fields as JsonObject | undefined), ...told, ...changed };
   }
 
   /** The first delta of a choice needs the role: OpenAI's SDK for JavaScript fails without one. */
@@ -50,6 +60,7 @@ export class ChunkCompleter {
     const { id, choices } = chunk;
     return (
       typeof id !== "number" &&
+      isTimed(chunk) &&
       !hasForeignTier(chunk) &&
       Array.isArray(choices) &&
       choices.every(
@@ -147,6 +158,10 @@ function placeOf(value: unknown): number | undefined {
 
 const hasFields = ({ id, object, created }: WireObject): boolean =>
   id !== undefined && object !== undefined && created !== undefined;
+
+/** True unless a chunk has a time that typed clients refuse. */
+const isTimed = ({ created }: WireObject): boolean =>
+  created === undefined || isWholeSeconds(created);
 
 /** The vendor's word stays in the member that OpenRouter has for it. */
 function reasonOf({ finish_reason: word, native_finish_reason: native }: JsonObject): JsonObject {

@@ -8,6 +8,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
+import { wholeSeconds } from "../read.ts";
 import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { ChunkCompleter, withoutForeignTier, type ChunkFields } from "./complete-chunk.ts";
@@ -73,7 +74,7 @@ export class ChatTap extends DirectTap {
     }
     const id = idText(chunk);
     if (id !== this.#fields.id && id !== undefined) {
-      this.#fields = { ...this.#fields, id, created: chunk["created"] ?? 0 };
+      this.#fields = { ...this.#fields, id, created: wholeSeconds(chunk["created"]) };
     }
     const known = this.#fields.id === noId ? undefined : this.#fields;
     const completed = this.#completer.complete(chunk, known);
@@ -98,7 +99,8 @@ export class ChatTap extends DirectTap {
     const usage = this.#wantsUsage ? this.#usageToTell(billed) : undefined;
     if (usage !== undefined) {
       const id = idText(this.#usageChunk ?? {}) ?? this.#fields.id;
-      const chunk = { ...this.#fields, ...this.#usageChunk, id, choices: [] };
+      const told = { ...this.#fields, ...this.#usageChunk };
+      const chunk = { ...told, id, created: wholeSeconds(told.created), choices: [] };
       frames.push({ data: JSON.stringify({ ...chunk, model: this.#model, usage }) });
     }
     frames.push(endMarker);

@@ -114,3 +114,17 @@ it.each([
   const choices = [{ index: 0, message, finish_reason: "stop" }];
   expect(answered({ id: "up1", service_tier: tier, choices })["service_tier"]).toBe(passed);
 });
+
+it.each([
+  [1_746_709_563.492141, 1_746_709_563],
+  [1_746_709_563_492, 1_746_709_563],
+  ["1746709563", 1_746_709_563],
+  [null, 0],
+  ["2026-11-30", 0],
+  [1_746_709_563, 1_746_709_563],
+])(
+  "TXT-10: the time %j of an answer is in whole seconds, as typed clients require",
+  (time, seconds) => {
+    expect(answered({ id: "up1", created: time, choices: [] })["created"]).toBe(seconds);
+  },
+);

@@ -213,3 +213,23 @@ it("TXT-10: chunks have no service tier that is not OpenAI's", () => {
   expect(JSON.stringify(frames)).not.toContain("service_tier");
   expect(passed({ ...text, service_tier: "flex" }, stop)[0]).toHaveProperty("service_tier", "flex");
 });
+
+it.each([1_746_709_563.492141, 1_746_709_563_492, "1746709563"])(
+  "TXT-10: the time %j of chunks is in whole seconds, as typed clients require",
+  (created) => {
+    const choices = [{ index: 0, delta: { role: "assistant", content: "Hi" } }];
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    const chunks = [
+      { ...base, created, choices },
+      { ...end, created },
+      { ...base, created, choices: [], usage },
+    ];
+    const { tap, passed: sent } = tapped(chatCodec.direct, framesOf(sse(...chunks)), {
+      stream_options: { include_usage: true },
+    });
+    const told = dataOf([...sent, ...tap.release()]).slice(0, -1) as JsonObject[];
+    expect(told.map((chunk) => chunk["created"])).toEqual([1, 2, 3].map(() => 1_746_709_563));
+    expect(told[0]!["choices"]).toEqual(choices);
+    expect(told[2]).toMatchObject({ usage });
+  },
+);
