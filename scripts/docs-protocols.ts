@@ -201,10 +201,10 @@ Everything passes, including fields that the gateway does not know. These are th
   converted or not. That is reported. OpenAI encrypts some tasks: these are sent on unchanged, and refused in conversion.
 - Some vendors and models answer only by a stream, such as Qwen3 and QwQ at Alibaba. If a whole answer is asked for, their stream is collected.
 - Groq, Cerebras, Mistral and Databricks refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
-- Groq, Cerebras, Mistral and Fireworks refuse \`refusal\`, \`annotations\` and \`audio\` in earlier answers, even as null, and Mistral
-  \`name\`. They do not get them. The text of a refusal goes as the answer's.
-- Fireworks, Mistral, Groq and Cerebras refuse the signatures of Gemini's calls. They do not get them, which is reported.
-- They also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
+- Fireworks, Groq, Cerebras and Mistral refuse members of earlier answers that they do not know: signatures of Gemini's calls, sources,
+  \`refusal\`, also if empty, and cache markers. Mistral also refuses \`name\`. A refusal goes as text. All but empty members are reported.
+- Fireworks and OpenCode Zen take earlier reasoning as \`reasoning_content\` only.
+- Vendors also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.
 
 ## Reports
 

@@ -263,7 +263,6 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
     ...(formatOrTools ? { formatOrTools } : {}),
     ...(refusesNamed ? { refusesNamed } : {}),
     ...(refusesNullContent ? { refusesNullContent } : {}),
-    ...(refusedMembers.includes("refusal") ? { refusalsAsText: true } : {}),
     ...(maximumField ? { maximumField } : {}),
   };
 }

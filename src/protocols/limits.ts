@@ -108,8 +108,6 @@ export interface Limits {
   readonly refusalsAsText?: true;
   /** True if the vendor refuses messages without content, also beside calls: they get an empty text. Absent: it accepts them. */
   readonly refusesNullContent?: true;
-  /** True if the vendor knows an earlier refusal as text only. Absent: the codec decides. */
-  readonly refusalsAsText?: true;
   /** False if offered tools cannot be forbidden. Absent: they can. */
   readonly forbidsTools?: boolean;
   /** Pattern of tool names that the vendor accepts; others are renamed (tool-names.ts). */

@@ -6,7 +6,7 @@
  */
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { member, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
+import { isEmptyList, member, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";

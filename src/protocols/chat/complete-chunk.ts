@@ -7,6 +7,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import {
+  isEmptyList,
   isWholeSeconds,
   member,
   nonEmpty,

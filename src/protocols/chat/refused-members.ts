@@ -1,6 +1,7 @@
 /**
- * Removes members of earlier messages and their calls that an upstream of this protocol refuses: reasoning and signatures of other vendors,
- * and what OpenAI's SDKs write into an answer that is sent back, such as `refusal: null`. Other upstreams need or accept them (T38, T41).
+ * Removes members of messages, their parts and calls, and of tools, that an upstream of this protocol refuses: reasoning, signatures, cache
+ * markers, and what answers have beside their text. Callers send answers back as another vendor spelled them. Other upstreams need these
+ * members (T38, T41).
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
@@ -9,57 +10,124 @@ import type { Json, JsonObject } from "../canonical/request.ts";
 import { isEmptyList, isSet, nonEmpty } from "../read.ts";
 import { reasoningText } from "./reasoning.ts";
 
-/** Members that all upstreams read, but not all as null. */
-const unset = ["function_call", "tool_calls"];
-
-/** Removes the members from the messages of `body`, a copy of the caller's body. Changed messages are copied, the others shared. */
+/** Removes the members from `body`, a copy of the caller's body. Changed messages and tools are copied, the others shared. */
 export function removeRefused(body: JsonObject, refused: readonly string[]): Note[] {
-  const messages = exactTwinOf(body["messages"]);
-  if (refused.length === 0 || !Array.isArray(messages)) return [];
-  const namesIn = (holder: JsonObject): string[] => [
-    ...refused.filter((name) => Object.hasOwn(holder, name) && !isOfTool(holder, name)),
-    ...unset.filter((name) => holder[name] === null),
-  ];
-  const holdsOwn = (value: Json): value is JsonObject =>
-    isObject(value) && namesIn(value).length > 0;
-  const holds = (message: Json): message is JsonObject =>
-    holdsOwn(message) || callsOf(message).some(holdsOwn);
-  if (!messages.some(holds)) return [];
-  const notes = new Map<string, Note>();
-  const without = (holder: JsonObject, path: string): JsonObject => {
-    const kept = { ...holder };
-    for (const name of namesIn(holder)) {
-      delete kept[name];
-      if (!says(holder[name])) continue;
-      const param = `${path}.${name}`;
-      const isText = name === "refusal" && !says(kept["content"]);
-      if (isText) kept["content"] = holder[name]!;
-      if (!notes.has(param)) notes.set(param, noteOf(param, isText));
-    }
-    return kept;
-  };
-  body["messages"] = messages.map((message) => {
-    if (!holds(message)) return message;
-    const kept = without(message, "messages");
-    const calls = callsOf(message);
-    if (calls.some(holdsOwn))
-      kept["tool_calls"] = calls.map((call) =>
-        holdsOwn(call) ? without(call, "messages.tool_calls") : call,
+  if (refused.length === 0) return [];
+  const removal = new Removal(refused);
+  for (const list of ["messages", "tools"]) {
+    const items = exactTwinOf(body[list]);
+    if (Array.isArray(items) && items.some((item) => removal.concerns(item)))
+      body[list] = items.map((item) => removal.from(item, list));
+  }
+  return removal.notes();
+}
+
+class Removal {
+  readonly #refused: ReadonlySet<string>;
+  readonly #notes = new Map<string, Note>();
+
+  constructor(refused: readonly string[]) {
+    this.#refused = new Set(refused);
+  }
+
+  notes(): Note[] {
+    return [...this.#notes.values()];
+  }
+
+  /** True if a message or tool, or a call or part of it, has a refused member. */
+  concerns(item: Json): item is JsonObject {
+    const within = [...listOf(item, "tool_calls"), ...listOf(item, "content")];
+    return this.#holds(item) || within.some((one) => this.#holds(one));
+  }
+
+  #holds(item: Json): item is JsonObject {
+    return isObject(item) && this.#namesIn(item).length > 0;
+  }
+
+  #namesIn(holder: JsonObject): string[] {
+    const isIn = (name: string) =>
+      (this.#refused.has(name) && !isOfTool(holder, name)) ||
+      (holder[name] === null && unset.has(name));
+    return Object.keys(holder).filter(isIn);
+  }
+
+  from(item: Json, path: string): Json {
+    if (!this.concerns(item)) return item;
+    const kept = this.#without({ ...item, ...this.#moved(item, path) }, path);
+    const calls = listOf(item, "tool_calls");
+    if (calls.some((call) => this.#holds(call)))
+      kept["tool_calls"] = calls.map((call) => this.#fromInner(call, `${path}.tool_calls`));
+    const parts = listOf(item, "content");
+    if (parts.some((part) => this.#holds(part)))
+      kept["content"] = parts.map((part) =>
+        this.#fromInner(this.#said(part, path), `${path}.content`),
       );
     return kept;
-  });
-  return [...notes.values()];
+  }
+
+  #fromInner(item: Json, path: string): Json {
+    return this.#holds(item) ? this.#without({ ...item }, path) : item;
+  }
+
+  /** A part that is a refusal, as text. */
+  #said(part: Json, path: string): Json {
+    if (!isObject(part) || part["type"] !== "refusal" || !this.#refused.has("refusal")) return part;
+    this.#noteRefusal(path);
+    return { type: "text", text: nonEmpty(part["refusal"]) ?? "" };
+  }
+
+  #without(holder: JsonObject, path: string): JsonObject {
+    for (const name of this.#namesIn(holder)) {
+      if (says(holder[name])) {
+        const what = reasoningMembers.has(name) ? "earlier reasoning" : "this member";
+        this.#note(`${path}.${name}`, "dropped", `the upstream refuses ${what}, dropped`);
+      }
+      delete holder[name];
+    }
+    return holder;
+  }
+
+  /** What a message says in a refused member and can say in another one; the refused member is then empty. */
+  #moved(message: JsonObject, path: string): JsonObject {
+    return { ...this.#movedReasoning(message), ...this.#movedRefusal(message, path) };
+  }
+
+  /** The same text by the name that the upstream takes. Nothing is lost, so this is not noted. */
+  #movedReasoning(message: JsonObject): JsonObject {
+    const isTaken = this.#refused.has("reasoning") && !this.#refused.has("reasoning_content");
+    const text = isTaken ? reasoningText(message) : "";
+    if (text === "") return {};
+    const details = message["reasoning_details"];
+    const isSaid = Array.isArray(details) && details.every(isPlain);
+    return {
+      reasoning_content: text,
+      reasoning: null,
+      ...(isSaid ? { reasoning_details: null } : {}),
+    };
+  }
+
+  #movedRefusal(message: JsonObject, path: string): JsonObject {
+    const text = this.#refused.has("refusal") ? nonEmpty(message["refusal"]) : undefined;
+    if (text === undefined || says(message["content"])) return {};
+    this.#noteRefusal(path);
+    return { content: text, refusal: null };
+  }
+
+  #noteRefusal(path: string): void {
+    this.#note(`${path}.refusal`, "rewritten", "the upstream has no refusals: it goes as text");
+  }
+
+  #note(param: string, kind: Note["kind"], detail: string): void {
+    if (!this.#notes.has(param)) this.#notes.set(param, { param, kind, detail });
+  }
 }
 
-/** A tool's result has the name of its tool at every upstream; some know no other names. */
-const isOfTool = ({ role }: JsonObject, member: string): boolean =>
-  member === "name" && (role === "tool" || role === "function");
+/** Members that all upstreams read, but not all as null. */
+const unset: ReadonlySet<string> = new Set(["function_call", "tool_calls"]);
 
-function noteOf(param: string, isText: boolean): Note {
-  if (isText) return { param, kind: "rewritten", detail: "the upstream knows it as text only" };
-  const what = param.includes("reasoning") ? "earlier reasoning" : "this member";
-  return { param, kind: "dropped", detail: `the upstream refuses ${what}, dropped` };
-}
+/** A tool's result has the name of its tool at every upstream, and a tool its own. Some know no other names. */
+const isOfTool = ({ role, type }: JsonObject, member: string): boolean =>
+  member === "name" && (role === "tool" || role === "function" || type !== undefined);
 
 const reasoningMembers: ReadonlySet<string> = new Set([
   "reasoning_content",

@@ -33,7 +33,12 @@ interface Item {
   isDone: boolean;
   /** The numbers of its latest parts. */
   readonly parts: Record<PartIndex, number>;
+  /** The id and name with which a call began. */
+  readonly call: CallHead;
 }
+
+type CallHead = { readonly [Member in (typeof callMembers)[number]]?: unknown };
+const callMembers = ["call_id", "name"] as const;
 
 /** An event, and what counts if its vendor left it out. */
 export interface BareEvent {
@@ -77,11 +82,12 @@ export class EventCompleter {
     const index = this.#indexOf(frame, added, () => this.#indexOfItem(id, isBegun));
     const begun = isBegun ? undefined : this.#items.get(index);
     if (id === undefined && begun) wire["id"] = begun.id;
+    const isNamed = begun !== undefined && nameCall(wire, begun.call);
     const status = isBegun ? "in_progress" : "completed";
     const isChanged = completeItem(wire, { answerId, index, status });
-    const item = begun ?? this.#begin(index, nonEmpty(wire["id"]) ?? "");
+    const item = begun ?? this.#begin(index, nonEmpty(wire["id"]) ?? "", wire);
     item.isDone = !isBegun;
-    return isChanged || wire["id"] !== id;
+    return isNamed || isChanged || wire["id"] !== id;
   }
 
   /** The place of an item whose event has no number: one that begins is the next. */
@@ -114,14 +120,26 @@ export class EventCompleter {
     return (added["output_index"] = missing());
   }
 
-  #begin(index: number, id: string): Item {
+  #begin(index: number, id: string, { call_id, name }: CallHead = {}): Item {
     const parts = { content_index: -1, summary_index: -1 };
-    const item: Item = { id, index, isDone: false, parts };
+    const item: Item = { id, index, isDone: false, parts, call: { call_id, name } };
     this.#items.set(index, item);
     this.#byId.set(id, item);
     this.#latest = item;
     return item;
   }
+}
+
+/** Gives a finished call the id and name that it began with, if its end lacks them. True if it did: Codex does not know such a call. */
+function nameCall(wire: WireObject, begun: CallHead): boolean {
+  let isNamed = false;
+  for (const member of callMembers) {
+    const said = nonEmpty(begun[member]);
+    if (said === undefined || nonEmpty(wire[member]) !== undefined) continue;
+    wire[member] = said;
+    isNamed = true;
+  }
+  return isNamed;
 }
 
 /** True if an event has the numbers of its item and part, and the item's id. */

@@ -49,10 +49,10 @@ export function completeItem(item: unknown, place: ItemPlace): boolean {
   for (const name of ["encrypted_content", "status"]) if (item[name] === null) delete item[name];
   const { type } = item;
   isChanged = addMissing(item) || isChanged;
-  if (type === "message") {
-    if (item["status"] === undefined) isChanged = set(item, "status", place.status);
-    for (const part of objects(item["content"])) isChanged = addMissing(part) || isChanged;
-  }
+  if (type === "message" && item["status"] === undefined)
+    isChanged = set(item, "status", place.status);
+  for (const part of [...objects(item["content"]), ...objects(item["summary"])])
+    isChanged = addMissing(part) || isChanged;
   const start = idStarts.get(type);
   if (start !== undefined && nonEmpty(item["id"]) === undefined)
     isChanged = set(item, "id", partId(start, place.answerId, place.index));

@@ -3,7 +3,6 @@
  * terminal event is held back. Requirements: STREAM, traps T16, T37, T45.
  */
 import type { GatewayError } from "../../base/errors.ts";
-import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { reportedCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -41,8 +40,6 @@ export class ResponsesTap extends DirectTap {
   /** The terminal event. */
   #last: Pick<ResponseEvent, "name" | "frame" | "response"> | undefined;
   #hasFailed = false;
-  /** The ids and names with which calls began, by their place. */
-  readonly #calls = new Map<number, { readonly call_id: unknown; readonly name: unknown }>();
 
   constructor(options: TapOptions) {
     super();
@@ -66,22 +63,6 @@ export class ResponsesTap extends DirectTap {
     const completed = this.#completer.complete({ name, frame, sequence, answerId: this.#answerId });
     if (completed) return [{ event: name, data: JSON.stringify(completed) }];
     return [event.event === undefined ? { event: name, data: event.data } : event];
-  }
-
-  /** Gives a finished call the id and name that it began with, if some vendor's end of it lacks them; true if it did. */
-  #nameCall({ item, output_index: index }: WireObject): boolean {
-    if (!isObject(item) || !callTypes.has(item["type"]) || typeof index !== "number") return false;
-    const { call_id, name } = item;
-    const begun = this.#calls.get(index);
-    if (!begun) this.#calls.set(index, { call_id, name });
-    let isNamed = false;
-    for (const member of ["call_id", "name"] as const) {
-      const said = nonEmpty(begun?.[member]);
-      if (said === undefined || nonEmpty(item[member]) !== undefined) continue;
-      item[member] = said;
-      isNamed = true;
-    }
-    return isNamed;
   }
 
   #takeResponse({ name, frame, response, isLast, error }: ResponseEvent): readonly SseEvent[] {

@@ -94,7 +94,8 @@ it.each<[JsonObject, JsonObject]>([
   [{ type: "output_text", text: null, annotations: [] }, { text: "" }],
   [{ type: "refusal" }, { refusal: "" }],
 ])("RESP-52: parts of an item have the text that Codex requires: %j", (part, added) => {
-  const item = { type: "message", id: "msg_1", role: "assistant", content: [part] };
+  const head = { type: "message", id: "msg_1", role: "assistant", status: "completed" };
+  const item = { ...head, content: [part] };
   const whole = { ...part, ...added };
   const events: [string, JsonObject][] = [
     ["response.output_item.added", { output_index: 0, item }],
