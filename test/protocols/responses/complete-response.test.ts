@@ -90,7 +90,7 @@ it.each<[JsonObject, JsonObject]>([
 });
 
 it.each<[JsonObject, JsonObject]>([
-  [{ type: "output_text" }, { text: "" }],
+  [{ type: "output_text" }, { text: "", annotations: [] }],
   [{ type: "output_text", text: null, annotations: [] }, { text: "" }],
   [{ type: "refusal" }, { refusal: "" }],
 ])("RESP-52: parts of an item have the text that Codex requires: %j", (part, added) => {
