@@ -22,7 +22,7 @@ export function systemOnTop(
 
 const gatheredDetail =
   "system turns within the conversation went to its top, the one place the upstream has";
-const inPlaceDetail =
+export const inPlaceDetail =
   "system turns within the conversation went as marked user turns: the upstream has system turns only at its top";
 
 const gathered = (messages: readonly Message[]): Message[] => [
@@ -39,9 +39,15 @@ function inPlace(message: Message): Message[] {
 /** The mark that Claude Code itself gives such words in a user turn. */
 const [opening, closing] = ["<system-reminder>", "</system-reminder>"];
 
+/** Returns a text of the system as one of the user; undefined for a blank one. */
+export function asReminder(said: string): string | undefined {
+  const text = said.trim();
+  if (text === "") return undefined;
+  return text.startsWith(opening) ? said : `${opening}\n${text}\n${closing}`;
+}
+
 function marked(part: Part): Part[] {
   if (part.type !== "text") return [part];
-  const text = part.text.trim();
-  if (text === "") return [];
-  return [text.startsWith(opening) ? part : { ...part, text: `${opening}\n${text}\n${closing}` }];
+  const text = asReminder(part.text);
+  return text === undefined ? [] : [{ ...part, text }];
 }

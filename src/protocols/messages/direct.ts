@@ -1,7 +1,7 @@
 /**
  * The direct route of the messages protocol. The caller's body passes, except for `model`, filtered fields, surplus cache markers and
  * Claude's billing line. Thinking and citations without a vendor's signature are removed, as is `thinking` in a tool loop or an answer
- * that another vendor began. Call ids that Claude refuses are replaced.
+ * that another vendor began. Call ids that Claude refuses are replaced, and so are system turns that earlier models refuse.
  * TXT-07 to TXT-11, TXT-17, TXT-19, CONV-605.
  */
 import { isObject, type WireObject } from "../../base/json.ts";
@@ -18,6 +18,7 @@ import { limitCacheMarkers } from "./cache-markers.ts";
 import { fitCallIds } from "./call-ids.ts";
 import { completeAnswer } from "./complete.ts";
 import { decodeError } from "./errors.ts";
+import { fitSystemTurns } from "./late-system.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { validate } from "./request.ts";
 import { fillOmittedThinking } from "./omitted-thinking.ts";
@@ -86,6 +87,7 @@ function request(
   const notes = [
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),
+    ...fitSystemTurns(copy, upstream.model),
     ...removeUnsigned(copy, upstream.model),
     ...disableThinkingInLoop(copy, body["messages"], upstream.model),
     ...fitCallIds(copy, upstream.model),
