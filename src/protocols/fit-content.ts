@@ -19,6 +19,7 @@ import { lacks, type Context } from "./fit-context.ts";
 import type { Fitting } from "./fit-fields.ts";
 import { fitMedia } from "./fit-media.ts";
 import { newMergeBudget, objectRoot } from "./object-root.ts";
+import type { Limits } from "./limits.ts";
 import { refusalOf } from "./loss-refusal.ts";
 import { withItems } from "./open-lists.ts";
 
@@ -164,11 +165,15 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
     case "tool_result":
       return [fitResult(part, context)];
     case "refusal":
-      return [context.target.limits.refusalsAsText ? { type: "text", text: part.text } : part];
+      return [lacksRefusals(context.target.limits) ? { type: "text", text: part.text } : part];
     default:
       return [part];
   }
 }
+
+/** Of the chat vendors only OpenAI has refusals. To others, an answer that has nothing else would be empty, which DeepSeek and others refuse. */
+const lacksRefusals = ({ protocol, customTools }: Limits): boolean =>
+  protocol === "chat" && customTools !== true;
 
 /** Keeps reasoning with a signature of the target's protocol. Without one, it is kept only if the target needs no signature (CONV-219). */
 function fitReasoningPart(part: Extract<Part, { type: "reasoning" }>, context: Context): Part[] {

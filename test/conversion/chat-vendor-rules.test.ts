@@ -161,3 +161,26 @@ describe("a choice that names a tool", () => {
     expect([route.body["tool_choice"], route.notes]).toEqual([chat.tool_choice, []]);
   });
 });
+
+describe("an earlier answer that refused", () => {
+  const refused = (more: object) => {
+    const refusal = { type: "refusal", refusal: "No." };
+    const answer = { type: "message", role: "assistant", content: [refusal] };
+    const input = [...text("Do it."), answer, ...text("Why?")];
+    const route = routeOf("responses", "chat", { model: "acme/x", input }, more);
+    expect(route.notes).toEqual([]);
+    return (route.body["messages"] as Body[])[1];
+  };
+
+  it("T25: is a text for vendors without refusals, which refuse an empty answer", () => {
+    expect(refused({})).toEqual({ role: "assistant", content: "No." });
+  });
+
+  it("T25: is a refusal for OpenAI and Azure", () => {
+    expect(refused({ customTools: true })).toEqual({
+      role: "assistant",
+      content: null,
+      refusal: "No.",
+    });
+  });
+});
