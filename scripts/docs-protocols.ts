@@ -192,7 +192,8 @@ Everything passes, including fields that the gateway does not know. These are th
 - DeepSeek requires thinking in earlier answers of a conversation with tools. It gets that of other vendors, or a blank if it is missing.
 - Claude before Opus 4.8, and MiniMax, refuse system turns within a conversation, as Claude Code sends them to newer models. They stay in
   place, as turns of the user between \`<system-reminder>\` and \`</system-reminder>\`. That is reported.
-- Claude refuses thinking blocks without a signature, as Kimi gives them. They are left out, which is reported.
+- Claude refuses thinking blocks without a signature, as Kimi gives them, and with those of MiniMax and DeepSeek. They are left out, which
+  is reported.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
 - Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in

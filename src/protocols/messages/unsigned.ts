@@ -51,9 +51,15 @@ type IsUnsigned = (block: Json) => boolean;
 export const unsignedAt = (model: string): IsUnsigned =>
   isClaude(model) ? (block) => isMarked(block) || isBare(block) : isMarked;
 
-/** True for thinking without a signature. Kimi and others give none, and some clients do not keep it. */
-const isBare = (block: Json): boolean =>
-  isObject(block) && block["type"] === "thinking" && nonEmpty(block["signature"]) === undefined;
+/** Signatures of MiniMax (a hash) and DeepSeek (an id). Claude's are base64, with letters of both cases. */
+const foreignSignature = /^(?:[\da-f]{32,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/;
+
+/** True for thinking without a signature that can be Claude's. Kimi and others give none, and some clients do not keep it. */
+function isBare(block: Json): boolean {
+  if (!isObject(block) || block["type"] !== "thinking") return false;
+  const signature = nonEmpty(block["signature"]);
+  return signature === undefined || foreignSignature.test(signature);
+}
 
 function noteOf(isSo: boolean, param: string, what: string): Note[] {
   const detail = `the upstream takes ${what} with its own signature only, dropped`;

@@ -59,8 +59,19 @@ describe("CONV-219: thinking with the gateway's own mark in place of a signature
   it.each([
     ["an empty one", { type: "thinking", thinking: "Hm.", signature: "" }],
     ["none", { type: "thinking", thinking: "Hm." }],
+    [
+      "MiniMax's",
+      {
+        ...marked,
+        signature: "1c3a0ae890922669e9815a201f9b645abdaafe8d8b5a65a5e48f90830c6e0750",
+      },
+    ],
+    ["DeepSeek's", { ...marked, signature: "91cfbb94-554b-4136-8e21-fa02280d56ed" }],
   ])("T39: includes %s at Claude, which refuses the conversation otherwise", (_, bare) => {
-    const own = { ...marked, signature: "c2ln" };
+    const own = {
+      ...marked,
+      signature: "EvQBCkYICxgCKkAxhD4NUKFzudtZ6NzbZdEiBACIScTzqjPViM596g==",
+    };
     const body = history([bare, call], [own]);
     const { body: sent, notes } = direct.request(body, { ...upstream, model: "claude-haiku-4-5" });
     expect(sent["messages"]).toEqual(history([call], [own])["messages"]);
