@@ -13,6 +13,7 @@ import { removeFilteredFields } from "../filter.ts";
 import { objectOf } from "../read.ts";
 import { isSearchTool, searchesToReserve } from "../web-searches.ts";
 import { removeBillingLine } from "./billing.ts";
+import { removeBlankTexts } from "./blank-text.ts";
 import { fillThinking } from "./blank-thinking.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { fitCallIds } from "./call-ids.ts";
@@ -89,10 +90,13 @@ function request(
     ...removeBillingLine(copy, upstream.model),
     ...fitSystemTurns(copy, upstream.model),
     ...removeUnsigned(copy, upstream.model),
+  ];
+  removeBlankTexts(copy, upstream.model);
+  notes.push(
     ...disableThinkingInLoop(copy, body["messages"], upstream.model),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
-  ];
+  );
   fillThinking(copy, upstream.model);
   copy["model"] = upstream.model;
   return { body: copy, notes };

@@ -1,0 +1,56 @@
+/**
+ * Texts of white space only, on the direct route to Claude, which refuses a request with one ("text content blocks must be non-empty"). Other
+ * vendors of this protocol, such as MiniMax, begin answers with them, and Claude Code adds them to answers of only calls. Conversions have
+ * the same rule. T25.
+ */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
+import { isObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { isClaude } from "./call-ids.ts";
+
+/** Content of an otherwise empty message or error, as in conversions. */
+const placeholder = { type: "text", text: "(no content)" } as const;
+
+/**
+ * Removes blank texts from `body`, a copy of the caller's, if `model` is Claude. Changed messages are copied, the others shared. Nothing is
+ * lost, so this is not noted.
+ */
+export function removeBlankTexts(body: JsonObject, model: string): void {
+  if (!isClaude(model)) return;
+  const [system, messages] = [exactTwinOf(body["system"]), exactTwinOf(body["messages"])];
+  if (Array.isArray(system) && system.some(isBlank)) {
+    const kept = system.filter((block) => !isBlank(block));
+    if (kept.length > 0) body["system"] = kept;
+    else delete body["system"];
+  }
+  if (Array.isArray(messages) && messages.some(holdsBlank))
+    body["messages"] = messages.map((message) =>
+      holdsBlank(message) ? without(message) : message,
+    );
+}
+
+const isBlank = (block: Json): boolean =>
+  isObject(block) &&
+  block["type"] === "text" &&
+  typeof block["text"] === "string" &&
+  !/\S/u.test(block["text"]);
+
+type Holder = JsonObject & { content: Json[] };
+
+/** True for a message or a tool's result with a blank text, also in a result within it. */
+const holdsBlank = (holder: Json): holder is Holder =>
+  isObject(holder) &&
+  Array.isArray(holder["content"]) &&
+  holder["content"].some((block) => isBlank(block) || (isResult(block) && holdsBlank(block)));
+
+const isResult = (block: Json): block is JsonObject =>
+  isObject(block) && block["type"] === "tool_result";
+
+function without(holder: Holder): JsonObject {
+  const content = holder.content
+    .filter((block) => !isBlank(block))
+    .map((block) => (isResult(block) && holdsBlank(block) ? without(block) : block));
+  // Only the result of a tool may be empty, unless it is an error.
+  const isFull = content.length > 0 || (isResult(holder) && holder["is_error"] !== true);
+  return { ...holder, content: isFull ? content : [{ ...placeholder }] };
+}
