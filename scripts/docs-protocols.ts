@@ -349,7 +349,7 @@ The arguments of a call may be no JSON object, for example because they are cut 
 whole text under the key \`arguments\`. In a stream of messages the members that were already sent become null. So no tool runs with half of
 its input.
 
-Some models put a namespace before the name of a tool that nobody gave them, or number it, as in \`functions.look:0\`. If the rest is the name
+Some models put a namespace of their own before the name of a tool, or number it, as in \`functions.look:0\`. If the rest is the name
 of an offered tool, and the whole is not, the call has the name of this tool.
 
 Text, refusals, reasoning, tool calls and usage of an answer are converted. Images are converted if the caller's protocol has

@@ -1,7 +1,6 @@
 /**
- * Rewrites what earlier drafts of JSON Schema and some clients write into the current form, with the same meaning: members that are null,
- * as clients in Go send them, lists in `items`, `true` as a bound or as `required`. OpenAI, Anthropic and Google refuse the whole request
- * for one of them. T23, T24.
+ * Rewrites schemas in the current form of JSON Schema, with the same meaning. Earlier drafts have lists in `items`, and `true` as a bound or
+ * as `required`; clients in Go send members that are null. OpenAI, Anthropic and Google refuse the whole request for one of them. T23, T24.
  */
 import { isObject } from "../base/json.ts";
 import type { CanonicalRequest, Json, JsonObject } from "./canonical/request.ts";

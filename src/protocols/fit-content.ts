@@ -171,7 +171,7 @@ function fitPart(part: Part, message: Message, context: Context): Part[] {
   }
 }
 
-/** Of the chat vendors only OpenAI has refusals. To others, an answer that has nothing else would be empty, which DeepSeek and others refuse. */
+/** Only OpenAI and Azure have refusals in chat. For others, an answer with nothing else would be empty, and DeepSeek refuses that. */
 const lacksRefusals = ({ protocol, customTools }: Limits): boolean =>
   protocol === "chat" && customTools !== true;
 

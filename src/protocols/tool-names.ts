@@ -25,7 +25,7 @@ interface Renamed {
 }
 
 /**
- * Returns the offered tool that a call means. Some models put a namespace before its name that nobody gave them (`functions.look`,
+ * Returns the offered tool that a call means. Some models put a namespace of their own before its name (`functions.look`,
  * `default_api.look`), or number it (`functions.look:0`).
  */
 function offeredName(called: string, offered: ReadonlySet<string>): string {
