@@ -31,6 +31,7 @@ import {
   type Metered,
 } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
+import { billedPrice } from "./reasoning-mode.ts";
 import { recordFailure, recordFirstToken } from "./record.ts";
 import { relayStream, unreadStream } from "./text-stream.ts";
 
@@ -182,14 +183,15 @@ function eventsIn(bytes: Buffer): SseEvent[] {
 /** The answer with its charge, at the price of the offer that gave it. */
 function answeredFor(
   { record, services }: CallContext,
-  { offer, writesForHour }: Candidate,
+  candidate: Candidate,
   told: Metered,
   end: () => void,
 ): Answered {
-  const metered = writesForHour === true ? withHourWrites(told) : told;
+  const metered = candidate.writesForHour === true ? withHourWrites(told) : told;
+  const price = billedPrice(candidate);
   record.metered = metered;
-  record.price = offer.price;
-  const costNano = priceUsage(offer.price, metered.usage);
+  record.price = price;
+  const costNano = priceUsage(price, metered.usage);
   return { amountNano: chargeFor(costNano, { log: services.log, id: record.id }), end };
 }
 

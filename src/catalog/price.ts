@@ -88,6 +88,12 @@ function splitOut(whole: number, kinds: readonly Kind[]): { rest: number; parts:
   return { rest, parts };
 }
 
+/** The output tokens at the rate of reasoning. */
+function reasoningTokens({ reasoningIsMode }: TextRates, usage: Usage): number {
+  const { reasoningTokens: told, outputTokens } = usage;
+  return reasoningIsMode === true && told > 0 ? outputTokens : Math.min(told, outputTokens);
+}
+
 /**
  * The parts of a call's charge.
  * A vendor may report a part larger than its whole, such as more cache reads than input. Such a part is limited to the whole, so
@@ -99,7 +105,7 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   const cacheRead = Math.min(usage.cacheReadTokens, usage.inputTokens);
   const cacheWrite = Math.min(usage.cacheWriteTokens, usage.inputTokens - cacheRead);
   const hourWrite = Math.min(usage.cacheWrite1hTokens, cacheWrite);
-  const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens);
+  const reasoning = reasoningTokens(rates, usage);
   const audioCacheRead = Math.min(usage.audioCacheReadTokens ?? 0, cacheRead);
   const audioInput = Math.max(0, (usage.audioInputTokens ?? 0) - audioCacheRead);
   const input = splitOut(usage.inputTokens - cacheRead - cacheWrite, [

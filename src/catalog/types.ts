@@ -89,6 +89,8 @@ export interface TextRates {
   readonly output: NanoUsd;
   /** Absent: the rate of `output`. */
   readonly reasoning?: NanoUsd | undefined;
+  /** True if the rate of `reasoning` is for the whole output of a call that reasoned (calls/reasoning-mode.ts). */
+  readonly reasoningIsMode?: boolean | undefined;
   /** Sound in the input, including sound read from a cache; sound and pictures in the output. Each absent: the rate of its side. */
   readonly audioInput?: NanoUsd | undefined;
   readonly audioOutput?: NanoUsd | undefined;

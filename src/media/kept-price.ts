@@ -12,7 +12,7 @@ import type { MediaUsage } from "./types.ts";
 
 export type AnyPrice = FixedPrice | MediaPrice;
 
-type Plain = string | number | { readonly [name: string]: Plain } | readonly Plain[];
+type Plain = string | number | boolean | { readonly [name: string]: Plain } | readonly Plain[];
 
 /** Amounts become decimal text; numbers of tokens stay numbers. Leaves out prices that begin later. */
 function plain(value: unknown): Plain {
