@@ -105,8 +105,7 @@ function modelOf(
   if (!isTaken(vendor, model, row["provider"])) return [];
   const isText = output.length === 1 && output[0] === "text";
   if (context === undefined || !isText || elsewhere.test(model) || /\s/.test(model)) return [];
-  const isPriced =
-    price.rates !== undefined && !(isFree(price.rates) && choosesOther(vendor, model));
+  const isPriced = price.rates !== undefined && !(isFree(price.rates) && isBilled(vendor, model));
   const priced = isPriced ? { price: price.rates } : {};
   const named = { vendor: vendor.id, model, ...textField("name", row["name"]) };
   const released = textField("released", row["release_date"]);
@@ -131,8 +130,8 @@ function modelOf(
 }
 
 const isFree = ({ input, output }: ListedRates): boolean => input === "0" && output === "0";
-const choosesOther = ({ choosers }: VendorRow, model: string): boolean =>
-  choosers !== undefined && new RegExp(choosers).test(model);
+const isBilled = ({ not_free: billed }: VendorRow, model: string): boolean =>
+  billed !== undefined && new RegExp(billed).test(model);
 
 /** True if the vendor's row accepts this model of its list. */
 function isTaken({ models = "", at = "" }: VendorRow, model: string, provider: unknown): boolean {

@@ -37,8 +37,11 @@ export interface VendorRow {
   readonly models?: string;
   /** A regular expression of the `provider.api` address of the models taken from its list (no address: an empty text). */
   readonly at?: string;
-  /** A regular expression of the models that stand for others, at whose prices it bills. A price of 0 in its list is none. */
-  readonly choosers?: string;
+  /**
+   * A regular expression of the models whose price of 0 in its list is none. It bills them: by its own pages, or at the prices of the models
+   * for which they stand.
+   */
+  readonly not_free?: string;
   /** A regular expression of the models that are only served at `responses`. */
   readonly responses_only?: string;
   /** A regular expression of the models that refuse a prefill: a conversation that ends with the beginning of the answer. */
