@@ -63,4 +63,22 @@ describe("the price of a listed model", () => {
     expect(listAt(0)).not.toHaveProperty("models.0.price");
     expect(listAt(2)).toHaveProperty("models.0.price", { input: "2", output: "2" });
   });
+
+  it("is a tenth above that of Claude worldwide in a region of Bedrock", () => {
+    const { models } = environmentCatalog(every("key"));
+    const ratesOf = (name: string) => {
+      const { price } = (models.get(`amazon-bedrock/${name}`) as TextModel).offers[0]!;
+      const { input, output, cacheRead = 0n, cacheWrite = 0n } = price;
+      return [input, output, cacheRead, cacheWrite].map(formatUsd).join(" ");
+    };
+    expect(ratesOf("global.anthropic.claude-sonnet-4-6")).toBe("3 15 0.3 3.75");
+    for (const region of ["", "us.", "eu.", "jp.", "au."])
+      expect([region, ratesOf(`${region}anthropic.claude-sonnet-4-6`)]).toEqual([
+        region,
+        "3.3 16.5 0.33 4.125",
+      ]);
+    expect(ratesOf("au.anthropic.claude-opus-4-6-v1")).toBe("5.5 27.5 0.55 6.875");
+    // Older models have no price for the world.
+    expect(ratesOf("us.anthropic.claude-opus-4-1-20250805-v1-0")).toBe("15 75 1.5 18.75");
+  });
 });

@@ -5,6 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { placeAt, placesIn, type TextPlace } from "./json-place.ts";
 import { JsonNumber, readPrice, type PriceFault } from "./public-price.ts";
+import { withRegionalPrices } from "./regional-price.ts";
 import type { ListedModel, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
 
 /** A mistake in a list, with its position. */
@@ -69,16 +70,21 @@ const pathText = (path: readonly string[]): string =>
     .join("")
     .replace(/^\./, "");
 
-function modelsOf(vendor: VendorRow, root: WireObject, faults: PriceFault[]): ListedModel[] {
+function modelsOf(
+  vendor: VendorRow,
+  root: WireObject,
+  faults: PriceFault[],
+): readonly ListedModel[] {
   const name = listName(vendor);
   const entry = root[name];
   const models = isObject(entry) && isObject(entry["models"]) ? entry["models"] : {};
-  return Object.entries(models)
+  const found = Object.entries(models)
     .flatMap(([model, row]) => {
       const path = [name, "models", model];
       return isObject(row) ? modelOf(vendor, { model, row, path }, faults) : [];
     })
     .sort((left, right) => (left.model < right.model ? -1 : 1));
+  return withRegionalPrices(vendor, found);
 }
 
 interface Row {
