@@ -16,7 +16,9 @@ export interface Metered {
 /** An output text; or its beginning, its full length, and the pictures and the sound beside it. */
 type Output =
   | string
-  | (Pick<StreamSeen, "text" | "characters" | "soundCharacters"> & { readonly pictures?: number });
+  | (Pick<StreamSeen, "text" | "characters" | "soundCharacters" | "reasoningCharacters"> & {
+      readonly pictures?: number;
+    });
 
 /** Tokens of one picture, as Google counts it. Other vendors count more or less; without a count it would be free (T56). */
 const tokensPerPicture = 1_290;
@@ -101,17 +103,26 @@ async function estimate(inputTokens: number, output: Output): Promise<Metered> {
   return { usage, source: "estimated" };
 }
 
+/** The share of reasoning in an output text, as far as it is told apart. */
+function reasoningShare(output: Output): number {
+  if (typeof output === "string" || output.characters === 0) return 0;
+  return Math.min((output.reasoningCharacters ?? 0) / output.characters, 1);
+}
+
 /** Returns the usage with at least the tokens of the output that arrived. */
 async function withOutput(usage: Usage, output: Output): Promise<Usage> {
   const { pictures = 0, soundCharacters = 0 } = typeof output === "string" ? {} : output;
   const ofPictures = pictures * tokensPerPicture;
   const ofSound = Math.ceil(soundCharacters / soundCharactersPerToken);
-  const counted = (await tokensIn(output)) + ofPictures + ofSound;
+  const ofText = await tokensIn(output);
+  const counted = ofText + ofPictures + ofSound;
+  const ofReasoning = Math.round(ofText * reasoningShare(output));
   const imageOutputTokens = Math.max(usage.imageOutputTokens ?? 0, ofPictures);
   const audioOutputTokens = Math.max(usage.audioOutputTokens ?? 0, ofSound);
   return {
     ...usage,
     outputTokens: Math.max(usage.outputTokens, counted),
+    reasoningTokens: Math.max(usage.reasoningTokens, ofReasoning),
     ...(imageOutputTokens > 0 && { imageOutputTokens }),
     ...(audioOutputTokens > 0 && { audioOutputTokens }),
   };

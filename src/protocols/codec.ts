@@ -253,6 +253,8 @@ export interface StreamSeen {
   readonly characters: number;
   /** How many pictures the model has made so far. */
   readonly pictures: number;
+  /** Length of the reasoning in the output text so far. Absent: it is not told apart. */
+  readonly reasoningCharacters?: number;
   /** Length of the sound that the model has made so far, in base64. Absent: the protocol has none. */
   readonly soundCharacters?: number;
   /** True if `text` is only a part of the output. */

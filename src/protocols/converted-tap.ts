@@ -28,6 +28,7 @@ export const errorFromFinish = ({ raw = "no reason", explanation = raw }: Finish
 export class ConvertedTap implements StreamTap, StreamSeen {
   error: WireError | undefined = undefined;
   pictures = 0;
+  reasoningCharacters = 0;
   readonly #decoder: Transducer<SseEvent, CanonicalEvent>;
   readonly #encoder: Transducer<CanonicalEvent, SseEvent>;
   readonly #log = new TextLog();
@@ -114,6 +115,7 @@ export class ConvertedTap implements StreamTap, StreamSeen {
         if ("text" in event) this.#log.add(event.text);
         else if ("arguments" in event) this.#log.add(event.arguments);
         else if (event.type === "media" && event.part.media === "image") this.pictures += 1;
+        if (event.type === "reasoning_delta") this.reasoningCharacters += event.text.length;
         for (const frame of this.#encoder.push(event)) frames.push(frame);
       }
     }

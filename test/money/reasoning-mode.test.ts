@@ -69,6 +69,26 @@ describeGateways("a call in thinking mode", { config }, (bench) => {
       expect(sumOfParts(parts!)).toBe(costNano);
     }
   });
+
+  it.each<[string, string, bigint, number]>([
+    ["Alibaba's", "alibaba", 8n * 4_000n, 6],
+    ["another vendor's", "other", 6n * 4_000n + 2n * 1_200n, 6],
+  ])("T62: %s reasoning is charged if its vendor reports no usage", async (...row) => {
+    const [, provider, outputNano, reasoningTokens] = row;
+    for (const path of ["/v1/chat/completions", "/v1/messages"]) {
+      bench().up.answer(sse(thinking));
+      const messages = [{ role: "user", content: "Hi" }];
+      const body = { model: `acme/${provider}`, messages, max_tokens: 50, stream: true };
+      const response = await bench().post(path, body);
+      await response.text();
+      const logged = await bench().logRow(idOf(response));
+      expect(logged).toMatchObject({
+        usage_source: "estimated",
+        usage: { reasoningTokens, outputTokens: 8 },
+      });
+      expect(logged.cost_nano - BigInt(logged.usage!["inputTokens"]!) * 400n).toBe(outputNano);
+    }
+  });
 });
 
 const chunk = (more: object) =>
@@ -76,4 +96,8 @@ const chunk = (more: object) =>
 const streamOf = (usage: object) =>
   chunk({ choices: [{ index: 0, delta: { content: "Hi" }, finish_reason: "stop" }] }) +
   chunk({ choices: [], usage }) +
+  "data: [DONE]\n\n";
+const thinking =
+  chunk({ choices: [{ index: 0, delta: { reasoning_content: "one two three four five six" } }] }) +
+  chunk({ choices: [{ index: 0, delta: { content: " one two" }, finish_reason: "stop" }] }) +
   "data: [DONE]\n\n";

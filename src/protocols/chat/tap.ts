@@ -24,6 +24,7 @@ const noId = "chatcmpl-";
 
 export class ChatTap extends DirectTap {
   soundCharacters = 0;
+  reasoningCharacters = 0;
   readonly #reader = new ChatReader();
   readonly #model: string;
   readonly #rewrite: Rewrite;
@@ -88,6 +89,7 @@ export class ChatTap extends DirectTap {
     for (const text of outputTexts(output)) this.log.add(text);
     this.pictures += output.images.length;
     this.soundCharacters += output.soundCharacters;
+    this.reasoningCharacters += output.reasoning.length;
     this.#begun.set(index, output.calls.length > 0 || this.#begun.get(index) === true);
     if (reason === undefined) return;
     this.#finished.add(index);
