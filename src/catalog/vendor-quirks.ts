@@ -20,6 +20,7 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     formatOrTools: vendorField(provider, "format_or_tools") === true,
     refusesNullContent: vendorField(provider, "no_null_content") === true,
     streamsOnly: patternOf(vendorField(provider, "streams_only")),
+    splitsReasoning: patternOf(vendorField(provider, "splits_reasoning")),
     refusesNamed: localRows.some(({ id, refusesNamed }) => refusesNamed && id === provider.id),
     customTools,
     // OpenAI added this choice together with custom tools. Others, such as Groq and vLLM, refuse it (T29).
@@ -57,6 +58,7 @@ type QuirkField =
   | "format_or_tools"
   | "maximum_field"
   | "no_null_content"
+  | "splits_reasoning"
   | "streams_only";
 
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */

@@ -58,6 +58,12 @@ export interface RequestAddress {
   readonly stream: boolean;
 }
 
+/** The differences of a vendor that decide which codec a model gets. */
+export interface VendorOfModel {
+  /** Matches the models whose reasoning the vendor gives apart from the text only on request. Absent: none. */
+  readonly splitsReasoning?: RegExp | undefined;
+}
+
 /** The upstream of a direct route. */
 export interface UpstreamAddress extends RequestAddress {
   /** Message members that the upstream refuses; absent: none. */
@@ -109,7 +115,7 @@ export interface UpstreamCodec {
   /** The limits of the protocol as the target of a conversion. */
   readonly limits: Limits;
   /** Returns the codec for one model, if models of the protocol differ in their limits; absent: this codec serves all. */
-  forModel?(model: string): UpstreamCodec;
+  forModel?(model: string, vendor?: VendorOfModel): UpstreamCodec;
   /** Never fails: `fit` has already removed everything that the protocol cannot carry. `model` is the upstream's name. */
   encodeRequest(request: CanonicalRequest, model: string): JsonObject;
   /** Text that the codec added to the conversation, as the detail of a note; undefined or absent: none. */

@@ -221,7 +221,7 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
       notes: caller.direct.request(body, { model: upstreamModel, stream }).notes,
     };
   }
-  const upstream = any.forModel?.(upstreamModel) ?? any;
+  const upstream = any.forModel?.(upstreamModel, input) ?? any;
   const limits = limitsOf(upstream, input);
   const turned = applyToolChanges(request);
   const flat = flattenNamespaces(turned.request);

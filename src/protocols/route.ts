@@ -12,6 +12,7 @@ import type {
   StreamTap,
   StreamSettings,
   UpstreamCodec,
+  VendorOfModel,
   WireError,
 } from "./codec.ts";
 import { withDropped } from "./dropped-params.ts";
@@ -19,7 +20,7 @@ import { fitDirect, type DirectFit, type DirectFitInput } from "./fit-direct.ts"
 import { collectFrames } from "./collect-frames.ts";
 
 /** Differences of the upstream's vendor from its protocol. Absent: none. */
-interface VendorQuirks {
+interface VendorQuirks extends VendorOfModel {
   /** Members of chat messages that the vendor refuses. */
   readonly refusedMembers?: readonly string[] | undefined;
   /** True if the vendor refuses an output format beside tools in chat. */

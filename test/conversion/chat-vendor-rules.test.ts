@@ -3,6 +3,7 @@
  * CONV-208, CONV-209; traps T23, T24, T29.
  */
 import { describe, expect, it } from "vitest";
+import { vendorQuirks } from "../../src/catalog/index.ts";
 import { routeOf } from "./route.ts";
 import type { Body } from "./world.ts";
 
@@ -182,5 +183,54 @@ describe("an earlier answer that refused", () => {
       content: null,
       refusal: "No.",
     });
+describe("reasoning of MiniMax's own endpoint", () => {
+  const at = (id: string, upstreamModel: string, from: "messages" | "chat" = "messages") => {
+    const quirks = vendorQuirks({
+      id,
+      baseUrl: "https://up.test/v1",
+      dialect: "openai-compatible",
+    });
+    const thinking = { type: "thinking", thinking: "Look.", signature: "gw_unsigned" };
+    const earlier = {
+      messages: { content: [thinking, { type: "text", text: "There." }] },
+      chat: { content: "<think>Look.</think>There." },
+    }[from];
+    const messages = [...text("Where?"), { role: "assistant", ...earlier }, ...text("Sure?")];
+    const body = { model: "acme/x", max_tokens: 9, messages };
+    return routeOf(from, "chat", body, { ...quirks, upstreamModel });
+  };
+
+  it("T40: is asked for apart from the text, and sent back so", () => {
+    const { body, notes } = at("minimax", "MiniMax-M2.7");
+    const details = [{ type: "reasoning.text", text: "Look." }];
+    expect(body).toMatchObject({ reasoning_split: true });
+    expect((body["messages"] as Body[])[1]).toEqual({
+      role: "assistant",
+      content: "There.",
+      reasoning_details: details,
+    });
+    expect(notes).toEqual([]);
+  });
+
+  it("T18: comes once, though a stream has it twice", () => {
+    const tap = at("minimax", "MiniMax-M2.7").tap();
+    const frames = ["Lo", "ok."].flatMap((piece) => {
+      const reasoning_details = [{ type: "reasoning.text", index: 0, text: piece }];
+      const delta = { role: "assistant", content: "", reasoning_content: piece, reasoning_details };
+      return tap.push({ data: JSON.stringify({ choices: [{ index: 0, delta }] }) });
+    });
+    const thought = frames.flatMap(({ data }) => {
+      const { delta } = JSON.parse(data) as { delta?: { thinking?: string } };
+      return delta?.thinking ?? [];
+    });
+    expect(thought).toEqual(["Lo", "ok."]);
+  });
+
+  it.each([
+    ["other vendors, which refuse the member", "together", "MiniMax-M2.7", "messages"],
+    ["models that do not reason", "minimax", "MiniMax-Text-01", "messages"],
+    ["the direct route, where the caller decides", "minimax", "MiniMax-M2.7", "chat"],
+  ] as const)("is not asked for at %s", (_where, id, model, from) => {
+    expect(at(id, model, from).body).not.toHaveProperty("reasoning_split");
   });
 });

@@ -9,6 +9,7 @@ import { deepseek, fillText, kimi, mimo } from "./fit-history.ts";
 import { geminiCodec, isGemini3 } from "./gemini.ts";
 import { kimiSchema } from "./kimi-schema.ts";
 import { conversionLimits } from "./limits.ts";
+import { splittingCodec } from "./minimax.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
@@ -16,7 +17,8 @@ import { decodeResponse, encodeResponse } from "./response.ts";
 export const chatCodec: Codec = {
   name: "chat",
   limits: conversionLimits,
-  forModel(model) {
+  forModel(model, vendor) {
+    if (vendor?.splitsReasoning?.test(model)) return splittingMinimax;
     if (isMistral(model)) return mistralChat;
     if (deepseek.test(model)) return deepseekCodec;
     if (systemFirst.test(model)) return systemFirstCodec;
@@ -44,6 +46,7 @@ const systemFirstCodec: UpstreamCodec = {
   ...chatCodec,
   limits: { ...conversionLimits, systemOnTop: true },
 };
+const splittingMinimax = splittingCodec(systemFirstCodec);
 
 /** These models refuse a conversation whose calls lack the reasoning before them. */
 const reasoningLimits = { ...conversionLimits, needsReasoning: true } as const;
