@@ -266,6 +266,8 @@ ${content()}
   protocols with objects. Most chat upstreams refuse the conversation otherwise.
 - Kimi, DeepSeek and MiMo require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank, from the
   first answer on if tools are offered.
+- Claude Code names its session within \`metadata.user_id\`. OpenAI and Azure get it as \`prompt_cache_key\` too: their newer models find a
+  cached prompt reliably by this key only.
 - MiniMax's own endpoint is asked to give reasoning apart (\`reasoning_split\`): otherwise it stands in the text, between \`<think>\` and
   \`</think>\`. On the direct route the caller decides.
 - MiMo refuses answers and tool results without text, also answers of only calls. They get a blank.

@@ -29,6 +29,7 @@ import {
   type ReadBody,
 } from "./route.ts";
 import { customAsFunctions } from "./custom-as-function.ts";
+import { withSessionKey } from "./session-key.ts";
 import { renameArguments } from "./argument-names.ts";
 import { applyToolChanges } from "./tool-changes.ts";
 import { flattenNamespaces } from "./tool-namespaces.ts";
@@ -223,7 +224,9 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   }
   const upstream = any.forModel?.(upstreamModel, input) ?? any;
   const limits = limitsOf(upstream, input);
-  const turned = applyToolChanges(request);
+  const turned = applyToolChanges(
+    input.checksHistory ? withSessionKey(request, upstreamModel) : request,
+  );
   const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });
   const tidied = tidy(fitted.request, limits);

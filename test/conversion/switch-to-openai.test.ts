@@ -14,6 +14,41 @@ const quirksOf = (dialect: Dialect) =>
 
 const strict: Dialect[] = ["openai", "azure"];
 
+describe("a session of Claude Code", () => {
+  const session = "1a2b3c4d-405f-4ae8-b6ec-fa28c5b91c45";
+  const userIds = [
+    JSON.stringify({ device_id: "d".repeat(64), account_uuid: "", session_id: session }),
+    `user_${"9".repeat(64)}_account__session_${session}`,
+  ];
+  const sent = (
+    dialect: Dialect,
+    user_id: string,
+    { to = "responses", model = "gpt-5.6" }: { to?: "chat" | "responses"; model?: string } = {},
+  ) => {
+    const messages = [{ role: "user", content: "Where?" }];
+    const body = { model: "acme/x", max_tokens: 100, messages, metadata: { user_id } };
+    return routeOf("messages", to, body, { ...quirksOf(dialect), upstreamModel: model }).body;
+  };
+
+  it.each(strict)("has its own key for prompt caches at %s", (dialect) => {
+    for (const userId of userIds)
+      for (const to of ["chat", "responses"] as const)
+        expect(sent(dialect, userId, { to })).toMatchObject({ prompt_cache_key: session });
+  });
+
+  it("T31: has none at other vendors and models, which refuse it; nor has any other end user", () => {
+    const [userId] = userIds as [string];
+    for (const body of [
+      sent("openai-compatible", userId),
+      sent("azure", userId, { to: "chat", model: "mistral-large" }),
+      sent("openai", "alice"),
+      sent("openai", "{broken"),
+      sent("openai", JSON.stringify({ session_id: "s".repeat(65) })),
+    ])
+      expect(body).not.toHaveProperty("prompt_cache_key");
+  });
+});
+
 describe("a chat conversation with calls of vLLM", () => {
   // 46 characters; OpenAI takes 40.
   const [long, other] = ["a", "b"].map((letter) => `chatcmpl-tool-${letter.repeat(32)}`);
