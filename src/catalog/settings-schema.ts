@@ -134,7 +134,7 @@ export const settings = {
     closed({
       origins: Type.Array(
         Type.String({
-          pattern: "^(\\*|\\$\\{.*|[a-z][a-z0-9+.-]*://[^/?#\\sA-Z,]+)$",
+          pattern: "^(\\*|\\$\\{.*|[a-z][a-z0-9+.-]*://[^/?#\\sA-Z,*]+)$",
           description:
             "an origin as browsers send it, https://app.example.com, or * for every page",
         }),
