@@ -198,7 +198,7 @@ export interface DirectCodec {
   /** Returns how many pictures the model made in a whole answer, for the same estimate. Absent: none. */
   pictures?(answer: JsonObject): number;
   /** Returns the answer with the canonical model id. May change `answer`. */
-  answer(answer: JsonObject, model: string): JsonObject;
+  answer(answer: JsonObject, model: string, request?: AnswerSettings): JsonObject;
   /** Returns an answer that reports no usage, or a false one, with the billed usage. */
   withUsage(answer: JsonObject, usage: Usage): JsonObject;
   /** Returns the stream of a whole answer, with everything that only this protocol has, and its end marker (T14). */
@@ -209,17 +209,21 @@ export interface DirectCodec {
   tap(options: TapOptions): StreamTap;
 }
 
-/** Stream settings as the caller sent them: chat has `n` and whether usage is wanted; responses has `background`. */
-export interface StreamSettings {
+/**
+ * Settings of the answer as the caller sent them: chat has `n`, whether usage is wanted, and which tool must be called; responses has
+ * `background`.
+ */
+export interface AnswerSettings {
   readonly n?: unknown;
   readonly stream_options?: unknown;
+  readonly tool_choice?: unknown;
   readonly background?: unknown;
 }
 
 export interface TapOptions {
   /** The canonical model id to set in the frames. */
   readonly model: string;
-  readonly request: StreamSettings;
+  readonly request: AnswerSettings;
   readonly inputEstimate: number;
   /** The gateway's id of the call, and Unix seconds: for an error before the vendor's own. */
   readonly id: string;

@@ -10,7 +10,7 @@ import type { CanonicalRequest, JsonObject, MaximumField } from "./canonical/req
 import type {
   AnswerContext,
   StreamTap,
-  StreamSettings,
+  AnswerSettings,
   UpstreamCodec,
   VendorOfModel,
   WireError,
@@ -102,7 +102,7 @@ export class DirectRoute implements Route {
   readonly streams: boolean;
   readonly #facts: RouteFacts;
   readonly #readBody: ReadBody;
-  readonly #streamSettings: StreamSettings;
+  readonly #answerSettings: AnswerSettings;
   #body: JsonObject | undefined;
   /** The last whole answer that the upstream streamed without reporting usage. */
   #answerWithoutUsage: JsonObject | undefined;
@@ -113,12 +113,12 @@ export class DirectRoute implements Route {
     this.streams = this.#facts.stream;
     this.#readBody = readBody;
     const input = this.#input();
-    const { n, stream_options, background } = input.body;
+    const { n, stream_options, tool_choice, background } = input.body;
     const { body, notes, askedOutputTokens } = directUpstreamRequest(input);
     this.#body = body;
     this.notes = notes;
     this.askedOutputTokens = askedOutputTokens;
-    this.#streamSettings = { n, stream_options, background };
+    this.#answerSettings = { n, stream_options, tool_choice, background };
   }
 
   get body(): JsonObject {
@@ -158,12 +158,12 @@ export class DirectRoute implements Route {
       answer === this.#answerWithoutUsage ||
       (direct.misreportsUsage(answer) && direct.usage(answer) === undefined);
     const whole = isReplaced ? direct.withUsage(exact, usage) : exact;
-    return withDropped(direct.answer(whole, model), droppedParams);
+    return withDropped(direct.answer(whole, model, this.#answerSettings), droppedParams);
   }
 
   tap(): StreamTap {
     const { caller, model, inputEstimate, id, createdAt } = this.#facts;
-    const request = this.#streamSettings;
+    const request = this.#answerSettings;
     return caller.direct.tap({ model, request, inputEstimate, id, createdAt });
   }
 
@@ -183,7 +183,7 @@ export class DirectRoute implements Route {
 
   /** Collects the answer by the canonical form. It has one choice only: of several, the others would be lost. */
   #collectCanonical(frames: readonly SseEvent[]): JsonObject | undefined {
-    if (tokenCount(this.#streamSettings.n, 1) > 1) return undefined;
+    if (tokenCount(this.#answerSettings.n, 1) > 1) return undefined;
     const { caller } = this.#facts;
     const collected = collectFrames(caller, frames);
     return collected && caller.encodeResponse(collected, this.#answerContext());

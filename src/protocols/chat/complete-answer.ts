@@ -12,8 +12,8 @@ import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 
-/** Changes the answer. */
-export function completeAnswer(answer: JsonObject): void {
+/** Changes the answer. `namesTool`: the caller named the tool to call. */
+export function completeAnswer(answer: JsonObject, namesTool: boolean): void {
   answer["id"] = idText(answer) ?? `chatcmpl-${crypto.randomUUID()}`;
   answer["object"] ??= "chat.completion";
   answer["created"] = wholeSeconds(answer["created"]);
@@ -26,7 +26,7 @@ export function completeAnswer(answer: JsonObject): void {
     if (nonEmpty(message["role"]) === undefined)
       choice["message"] = { ...message, role: "assistant" };
     const reason = choice["finish_reason"];
-    const own = ownReason(reason);
+    const own = ownReason(reason, !namesTool && objects(calls).length > 0);
     if (own !== undefined) {
       choice["native_finish_reason"] ??= reason!;
       choice["finish_reason"] = own;

@@ -35,6 +35,12 @@ export class ChunkCompleter {
   readonly #begun = new Set<unknown>();
   /** By choice. */
   readonly #calls = new Map<unknown, Calls>();
+  /** True if the caller named the tool to call. */
+  readonly #namesTool: boolean;
+
+  constructor(namesTool: boolean) {
+    this.#namesTool = namesTool;
+  }
 
   /**
    * Returns the completed chunk; undefined if it lacks nothing. The chunk itself is not changed. `fields` are those of earlier chunks; if
@@ -68,6 +74,7 @@ export class ChunkCompleter {
         (choice) =>
           isWholeChoice(choice) &&
           (this.#begun.has(choice["index"]) || choice["delta"]["role"] !== undefined) &&
+          this.#ownReason(choice, choice["index"]) === undefined &&
           this.#hasWholeCalls(choice),
       )
     );
@@ -90,6 +97,14 @@ export class ChunkCompleter {
     });
   }
 
+  /** The protocol's word for the reason; undefined if the choice has it, or no reason. */
+  #ownReason(choice: WireObject, index: unknown): string | undefined {
+    const { finish_reason: reason, delta } = choice;
+    if (typeof reason !== "string") return undefined;
+    const calls = objects(objectOf(delta)["tool_calls"]);
+    return ownReason(reason, !this.#namesTool && (calls.length > 0 || this.#calls.has(index)));
+  }
+
   /** Notes the calls of a choice that lacks nothing: later pieces may. */
   #note({ index, delta }: WireObject): void {
     this.#begun.add(index);
@@ -104,7 +119,7 @@ export class ChunkCompleter {
     const said = withoutEmptyRole(exactTwinOf(objectOf(told["delta"]) as JsonObject));
     const delta = this.#begun.has(index) ? said : { role: "assistant", ...said };
     this.#begun.add(index);
-    const reason = reasonOf(told);
+    const reason = reasonOf(told, this.#ownReason(told, index));
     const { tool_calls: calls, ...others } = delta;
     if (isEmptyList(calls)) return { ...told, ...reason, index, delta: others };
     if (!Array.isArray(calls)) return { ...told, ...reason, index, delta };
@@ -165,9 +180,11 @@ const isTimed = ({ created }: WireObject): boolean =>
   created === undefined || isWholeSeconds(created);
 
 /** The vendor's word stays in the member that OpenRouter has for it. */
-function reasonOf({ finish_reason: word, native_finish_reason: native }: JsonObject): JsonObject {
+function reasonOf(
+  { finish_reason: word, native_finish_reason: native }: JsonObject,
+  own: string | undefined,
+): JsonObject {
   if (word === "") return { finish_reason: null };
-  const own = ownReason(word);
   return own === undefined ? {} : { finish_reason: own, native_finish_reason: native ?? word! };
 }
 
@@ -189,7 +206,7 @@ type WholeChoice = WireObject & { readonly delta: WireObject };
 const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   if (!isObject(choice) || typeof choice["index"] !== "number") return false;
   const { delta, finish_reason: reason } = choice;
-  if (!isObject(delta) || reason === "" || ownReason(reason) !== undefined) return false;
+  if (!isObject(delta) || reason === "") return false;
   const { tool_calls: calls, role } = delta;
   if (role === "") return false;
   // vLLM writes an empty list beside each piece of text. VS Code takes it for a call, and shows no text.

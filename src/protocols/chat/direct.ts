@@ -1,13 +1,14 @@
 /** Chat caller, chat upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11, T47). */
 import { isObject } from "../../base/json.ts";
 import type { JsonObject, MaximumField } from "../canonical/request.ts";
-import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
+import type { AnswerSettings, DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { removeEmptyTools } from "../empty-tools.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, objects } from "../read.ts";
 import { completeAnswer } from "./complete-answer.ts";
 import { decodeError } from "./errors.ts";
 import { answerPictures, answerText, readFacts } from "./facts.ts";
+import { namesTool } from "./finish.ts";
 import { fitHistory } from "./fit-history.ts";
 import { fitVendor } from "./fit-vendor.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
@@ -48,9 +49,9 @@ function renameMaximum(body: JsonObject, name: MaximumField): void {
   if (maximum !== undefined) body[name] = maximum;
 }
 
-function directAnswer(answer: JsonObject, model: string): JsonObject {
+function directAnswer(answer: JsonObject, model: string, request: AnswerSettings = {}): JsonObject {
   answer["model"] = model;
-  completeAnswer(answer);
+  completeAnswer(answer, namesTool(request));
   if (isObject(answer["usage"])) answer["usage"] = normaliseUsage(answer["usage"]);
   return answer;
 }

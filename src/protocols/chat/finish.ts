@@ -1,5 +1,7 @@
 /** Maps chat's finish reasons to and from the canonical ones. CONV-709, CONV-717; T11, T19. */
+import { isObject } from "../../base/json.ts";
 import { reasonWithCalls, type Finish } from "../canonical/response.ts";
+import type { AnswerSettings } from "../codec.ts";
 import { nonEmpty, lookUp } from "../read.ts";
 
 const reasons: Readonly<Record<string, Finish["reason"]>> = {
@@ -55,13 +57,20 @@ export function encodeFinish({ reason }: Finish, asFunction: boolean): string {
   return reason === "tool_calls" && asFunction ? "function_call" : reason;
 }
 
+/** True if the caller names the tool to call. OpenAI itself ends such an answer with `stop`. */
+export const namesTool = ({ tool_choice: choice }: AnswerSettings): boolean =>
+  isObject(choice) && choice["type"] !== "allowed_tools";
+
 /**
  * Returns the protocol's word for a vendor's own one, for direct answers: clients with a closed list of words fail at any other. Undefined if
- * it is the protocol's, its meaning is unknown, or the answer was interrupted, which no word of the protocol says.
+ * it is the protocol's, its meaning is unknown, or the answer was interrupted, which no word of the protocol says. `hasCalls`: Google's
+ * endpoint of this protocol says `stop` of them too, and agents that go by the word then ignore the calls (T11).
  */
-export function ownReason(reason: unknown): Finish["reason"] | undefined {
-  if (typeof reason !== "string" || protocolReasons.has(reason)) return undefined;
+export function ownReason(reason: unknown, hasCalls: boolean): Finish["reason"] | undefined {
+  if (typeof reason !== "string") return undefined;
   const known = lookUp(reasons, reason.toLowerCase());
+  if (hasCalls && known === "stop") return "tool_calls";
+  if (protocolReasons.has(reason)) return undefined;
   return known === "error" ? undefined : known;
 }
 

@@ -13,6 +13,7 @@ import { endMarker } from "../stream-frames.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { ChunkCompleter, withoutForeignTier, type ChunkFields } from "./complete-chunk.ts";
 import { errorChunk } from "./errors.ts";
+import { namesTool } from "./finish.ts";
 import { outputTexts } from "./output.ts";
 import { idText } from "./id-text.ts";
 import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
@@ -28,7 +29,7 @@ export class ChatTap extends DirectTap {
   readonly #reader = new ChatReader();
   readonly #model: string;
   readonly #rewrite: Rewrite;
-  readonly #completer = new ChunkCompleter();
+  readonly #completer: ChunkCompleter;
   /** True if the caller asked for usage: it gets one usage frame at the end. Otherwise no frame has a `usage` key. */
   readonly #wantsUsage: boolean;
   /** Number of choices requested: the answer is complete when as many have finished. */
@@ -44,6 +45,7 @@ export class ChatTap extends DirectTap {
     super();
     const options = request.stream_options;
     this.#model = model;
+    this.#completer = new ChunkCompleter(namesTool(request));
     this.#wantsUsage = isObject(options) && options["include_usage"] === true;
     this.#rewrite = createRewrite(model, this.#wantsUsage);
     this.#answers = Math.max(1, tokenCount(request.n, 1));

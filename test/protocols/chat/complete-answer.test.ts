@@ -46,6 +46,23 @@ it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays bes
   ]);
 });
 
+it.each([
+  ["auto", "stop", { finish_reason: "tool_calls", native_finish_reason: "stop" }],
+  ["auto", "STOP", { finish_reason: "tool_calls", native_finish_reason: "STOP" }],
+  ["auto", "length", { finish_reason: "length" }],
+  // OpenAI itself says so.
+  [{ type: "function", function: { name: "x" } }, "stop", { finish_reason: "stop" }],
+])(
+  "T11: calls have the reason for calls, as agents' loops require: %j, %s",
+  (choice, said, told) => {
+    const calls = [{ id: "a", type: "function", function: { name: "x", arguments: "{}" } }];
+    const message = { role: "assistant", content: null, tool_calls: calls };
+    const answer = { id: "up1", choices: [{ index: 0, message, finish_reason: said }] };
+    const { choices } = chatCodec.direct.answer(answer, "acme/talk", { tool_choice: choice });
+    expect(choices).toEqual([{ index: 0, message, ...told }]);
+  },
+);
+
 it("TXT-10: members that a whole answer has stay", () => {
   const message = { role: "assistant", content: "Hi", refusal: null };
   const whole = {

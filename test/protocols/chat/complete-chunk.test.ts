@@ -73,6 +73,25 @@ it("TXT-10: an empty list of calls, as vLLM writes it beside each text, is left 
   expect(passed(...chunks.map(beside))).toEqual(passed(...chunks));
 });
 
+it.each([
+  ["auto", "tool_calls"],
+  ["required", "tool_calls"],
+  // OpenAI itself says so.
+  [{ type: "function", function: { name: "x" } }, "stop"],
+])("T11: calls end with the reason for calls, as agents' loops require: %j, %s", (choice, told) => {
+  const first = { index: 0, id: "a", type: "function", function: { name: "x", arguments: "{}" } };
+  const ends = (index: number) => ({
+    ...base,
+    choices: [{ index, delta: { role: "assistant" }, finish_reason: "stop" }],
+  });
+  const frames = framesOf(sse(call(first), ends(0), ends(1), "[DONE]"));
+  const { tap, passed: sent } = tapped(chatCodec.direct, frames, { n: 2, tool_choice: choice });
+  expect(dataOf([...sent, ...tap.release()]).slice(1, 3)).toMatchObject([
+    { choices: [{ index: 0, finish_reason: told }] },
+    { choices: [{ index: 1, finish_reason: "stop" }] },
+  ]);
+});
+
 it("TXT-10: chunks without choices, number or delta get them, with exact numbers kept, and fields of earlier chunks", () => {
   const data = [
     '{"hook":"passed"}',
