@@ -54,7 +54,7 @@ export class MessagesTap extends DirectTap {
       case "message_delta":
         // Frames after the stop reason, such as late usage, are held back too.
         if (!read.isLast && this.held.length === 0) break;
-        return this.#hold({ event: read.type, data }, this.#isWhole());
+        return this.#hold({ event: read.type, data: this.#withReason(data) }, this.#isWhole());
       case "message_stop":
         return this.#hold({ event: read.type, data }, true);
       case "error":
@@ -66,6 +66,16 @@ export class MessagesTap extends DirectTap {
         return [{ event: read.name, data }];
     }
     return [{ event: read.type, data }];
+  }
+
+  /** Local servers say `end_turn` of calls too, as in whole answers (T11). */
+  #withReason(text: string): string {
+    const { hasToolCall, stop } = this.#reader;
+    if (!hasToolCall || stop?.reason !== "end_turn") return text;
+    const data = parseObject(text);
+    const delta = objectOf(data?.["delta"]);
+    if (!isSet(delta["stop_reason"])) return text;
+    return JSON.stringify({ ...data, delta: { ...delta, stop_reason: "tool_use" } });
   }
 
   /** Returns the start with the canonical model, and with the estimate if it reports no input. */

@@ -27,6 +27,17 @@ describe("the tap of a messages stream", () => {
     expect(dataOf(passed[0])).toEqual(start);
   });
 
+  it("T11: ends calls with the reason for calls, which servers such as vLLM do not say of a forced one", () => {
+    const frames = framesOf(transcripts.toolUse);
+    const ended = frames.map(({ event, data }) => ({
+      event,
+      data: data.replace('"stop_reason":"tool_use"', '"stop_reason":"end_turn"'),
+    }));
+    expect(ended).not.toEqual(frames);
+    const { passed, released } = tapAll(tap(), ended);
+    expect([...passed, ...released].slice(1)).toEqual(frames.slice(1));
+  });
+
   it("holds back the end of the stream until its release, and returns it once", () => {
     const watching = tap();
     const { passed, released } = tapAll(watching, framesOf(transcripts.toolUse));
