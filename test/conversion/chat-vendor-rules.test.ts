@@ -183,6 +183,9 @@ describe("an earlier answer that refused", () => {
       content: null,
       refusal: "No.",
     });
+  });
+});
+
 describe("reasoning of MiniMax's own endpoint", () => {
   const at = (id: string, upstreamModel: string, from: "messages" | "chat" = "messages") => {
     const quirks = vendorQuirks({
