@@ -5,14 +5,13 @@
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InFlightCalls, createSpend } from "../calls/index.ts";
-import { keyMistakes, type Catalog } from "../catalog/index.ts";
+import type { Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { openHooks, type Hooks } from "../hooks/index.ts";
 import { type Ledger } from "../ledger/index.ts";
 import { createVerifier } from "../verification/index.ts";
 import { noteHookFailure, type Database } from "../storage/index.ts";
 import type { Tasks } from "../tasks/index.ts";
-import { loadClouds } from "../upstream/index.ts";
 import { announceAddress } from "./address.ts";
 import { logDescriptors } from "./descriptors.ts";
 import { httpServices, metricsAccessOf } from "./http-services.ts";
@@ -210,14 +209,12 @@ async function whenRecorded(
 
 /** Starts work that no caller waits for. @returns a function that ends it */
 function afterListening(
-  { database, log, secrets, openFiles, descriptors, catalog, pools }: Resources,
+  { database, log, secrets, openFiles, descriptors, providerWatch }: Resources,
   calls: Pick<Parameters<typeof startPresence>[0], "inFlight" | "callsSince">,
   { presenceEveryMs: everyMs }: GatewayOptions,
 ): () => Promise<void> {
   logDescriptors(log, openFiles, descriptors);
-  const { providers } = catalog.current();
-  for (const line of keyMistakes(providers.values())) log.warn({}, line);
-  void loadClouds(pools, () => providers.values(), log);
+  providerWatch.look();
   return startPresence({ database, log, secrets, ...calls, everyMs });
 }
 

@@ -34,7 +34,7 @@ import {
   openSecrets,
   type Secrets,
 } from "../tenancy/index.ts";
-import { agentsThrough, createPools, loadClouds, type Pools } from "../upstream/index.ts";
+import { agentsThrough, createPools } from "../upstream/index.ts";
 import { openCatalog, sandboxWanted, type CatalogOptions, type OpenCatalog } from "./catalog.ts";
 import { watchClocks } from "./clock-watch.ts";
 import { watchDatabase } from "./database-watch.ts";
@@ -49,6 +49,7 @@ import { createOwnTls } from "./own-tls.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { watchLedger } from "./watch-batches.ts";
 import { openProviderHour } from "./provider-hour.ts";
+import { createProviderWatch } from "./provider-watch.ts";
 import { openProxies } from "./proxies.ts";
 import { memoryHere, memoryOfEach, queueShares } from "./workers/memory.ts";
 import { alone, type WorkerRole } from "./workers/role.ts";
@@ -99,7 +100,7 @@ export async function openResources(options: GatewayOptions, closers: Closers) {
   const files = closers.keep(await openFiles({ catalog, proxies, outgoing, options }));
   const rates = closers.keep(openRates(database));
   const pools = closers.keep(createPools({ log, proxies, slots: outgoing, ownOrigin: sandboxUrl }));
-  config.useConnections(pools);
+  config.providerWatch.use(pools);
   const logs = openLogs(options, { ...share, catalog, database, secrets }, closers);
   watching.metrics.add(() => Promise.resolve([lostLogRows(logs.requestLog)]));
   const authenticator = closers.keep(
@@ -128,6 +129,7 @@ export async function openResources(options: GatewayOptions, closers: Closers) {
     rates,
     proxies,
     pools,
+    providerWatch: config.providerWatch,
     ...logs,
     authenticator,
     ...state,
@@ -197,10 +199,8 @@ async function openFiles({ catalog, proxies, outgoing, options }: FileParts) {
 async function openConfiguration(options: Omit<CatalogOptions, "onReload" | "onProviders">) {
   const { log } = options;
   const ownTls = createOwnTls(log);
-  let pools: Pools | undefined;
-  const onProviders = (): void => {
-    if (pools) void loadClouds(pools, () => catalog.current().providers.values(), log);
-  };
+  const providerWatch = createProviderWatch(log, () => catalog.current().providers.values());
+  const onProviders = (): void => providerWatch.look();
   const catalog = await openCatalog({
     ...options,
     onProviders,
@@ -212,8 +212,7 @@ async function openConfiguration(options: Omit<CatalogOptions, "onReload" | "onP
   return {
     catalog,
     tls: { ownTls, secure: ownTls.open(catalog.settings) },
-    /** Sets the connections through which the clouds of a changed file are loaded from now on. */
-    useConnections: (made: Pools) => void (pools = made),
+    providerWatch,
   };
 }
 

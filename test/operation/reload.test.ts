@@ -73,6 +73,15 @@ it("a model that is added to the file can be called a moment later, without a re
   expect(gateway.printed()).toContain("the configuration was reloaded");
 });
 
+it("a key that was copied with another word is reported when the file brings it, once", async () => {
+  const wrong = 'its key begins with \\"Bearer\\"';
+  writeFileSync(file, config("acme/one").replace("${VENDOR_KEY}", '"Bearer sk-1"'));
+  await expect.poll(() => gateway.printed()).toContain(wrong);
+  writeFileSync(file, config("acme/one", "acme/two").replace("${VENDOR_KEY}", '"Bearer sk-1"'));
+  await expect.poll(() => chat(gateway.url, key, "acme/two")).toBe("200 ok");
+  expect(gateway.printed().split(wrong)).toHaveLength(2);
+});
+
 it("a file that replaces the old one is reloaded too, as editors and mounted volumes do it", async () => {
   writeFileSync(`${file}.new`, config("acme/one", "acme/three"));
   renameSync(`${file}.new`, file);
