@@ -264,6 +264,12 @@ describe("the command line on an empty database", () => {
         stderr: expect.stringContaining("no gateway has run on the database of DATABASE_URL"),
       });
     expect((await tollgateHere(["vendors"], environment)).code).toBe(0);
+    // Nothing is wrong before the first start.
+    const doctor = await tollgateHere(["doctor"], environment);
+    expect(doctor).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok +master key: none yet: the first start makes it$/m),
+    });
     const { applied } = (await run("migrate --json", environment)) as { applied: string[] };
     expect(applied.slice(0, 2)).toEqual(["baseline", "0042_master_keys.sql"]);
     expect(await run("migrate", environment)).toBe("the schema is up to date\n");

@@ -6,6 +6,7 @@ import {
   baselineName,
   compareReplica,
   encodingFix,
+  hasTables,
   orderFix,
   readTextOrder,
   SchemaError,
@@ -65,7 +66,8 @@ export async function checkDatabase(environment: Environment): Promise<Finding[]
     const order = await checkTextOrder(database);
     const encoding = await checkEncoding(database);
     const schema = await checkSchema(database);
-    const key = checkMasterKey(environment, true);
+    const isUsed = await hasTables(database).catch(() => true);
+    const key = checkMasterKey(environment, isUsed);
     const isReady = schema.status === "ok" && key.status === "ok";
     const ownKey = isReady ? await checkOwnKey(database, environment, key) : key;
     const first = schema.status === "ok" ? await checkFirstPassword(database) : [];
