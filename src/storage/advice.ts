@@ -41,7 +41,8 @@ const fixes: Readonly<Record<string, string>> = {
   "26000": sessions,
   "42P05": sessions,
   "28P01": "check user and password; special characters in them are written as %40 and so on",
-  "28000": "let this user in by the server's pg_hba.conf, or add ?sslmode=verify-full",
+  "28000":
+    "see that the user exists and may log in, and that the server's pg_hba.conf lets it in; or add ?sslmode=verify-full",
   "3D000": "make the database first, by CREATE DATABASE",
   "42501":
     "make the user of DATABASE_URL the owner of the tables again, or give it its rights back (GRANT)",

@@ -33,6 +33,7 @@ it.each([
   [coded("58000", "could not get connection from the pool"), "the server behind the pooler"],
   [coded("XX000", "Couldn't connect to compute node"), "the server behind the proxy runs"],
   [coded("28P01"), "check user and password"],
+  [coded("28000", 'role "tolgate" does not exist'), "see that the user exists and may log in"],
   [coded("42501"), "GRANT"],
   [coded("42P01"), "search_path"],
   [coded("XX000"), "check DATABASE_URL, and that the server lets this user in"],
