@@ -101,6 +101,8 @@ function makeHere(folder, binary) {
   mkdirSync(programs, { recursive: true });
   const fresh = `${folder}-${process.pid}`;
   try {
+    // Here a refusal has a code; the bundler would print pages.
+    mkdirSync(fresh);
     makeProgram(fresh, binary);
     renameSync(fresh, folder);
   } finally {

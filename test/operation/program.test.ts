@@ -104,6 +104,16 @@ describe("the bundled program", () => {
     expect(answerOf(main)).toBe("before");
   });
 
+  it.skipIf(process.platform !== "linux")(
+    "falls back to the sources without a word if its folder is another user's",
+    () => {
+      mkdirSync(join(checkout, "node_modules/.cache"));
+      // Nobody can make a directory there, not even root.
+      symlinkSync("/sys", join(checkout, "node_modules/.cache/tollgate-program"));
+      expect(program()).toEqual({ main: join(checkout, "src/cli/main.ts"), said: "" });
+    },
+  );
+
   it("falls back to the sources if they cannot be bundled, and their own error is shown", () => {
     source("src/cli/main.ts", 'import "./gone.ts";\n');
     const { main, said } = program();
