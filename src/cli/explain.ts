@@ -72,12 +72,13 @@ async function ofDatabase(error: Error): Promise<string | undefined> {
   return `the database cannot be used: ${reason}; ${fix}`;
 }
 
-/** Explains an error of the operating system: a file, a port to listen on, or output whose reader has closed it. */
+/** Explains an error of the operating system: a file, the working directory, a port to listen on, or output whose reader has closed it. */
 function ofSystem(error: SystemError): string | undefined {
   const { code = "", path, syscall } = error;
   const refusal = refusals.get(code);
   if (path !== undefined && refusal !== undefined)
     return `${path} cannot be used: ${refusal} (${code})`;
+  if (syscall === "uv_cwd") return "the working directory was removed; change to one that exists";
   if (syscall === "write" && code === "EPIPE") return "whoever read the output has gone";
   if (syscall === "write" && code === "ENOSPC") return "the disk that it is written to is full";
   return ofNetwork(error);

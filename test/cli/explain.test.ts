@@ -15,6 +15,11 @@ it("a pooler with too few sessions for a start is explained in one line, with th
   expect(exitCode).toBe(1);
 });
 
+it("a removed working directory is explained in one line", async () => {
+  const { text } = await explain(coded("ENOENT", { syscall: "uv_cwd" }));
+  expect(text).toBe("the working directory was removed; change to one that exists");
+});
+
 it("a server that stops during a start is explained in one line", async () => {
   const { text } = await explain(coded("57P01"));
   expect(text).toBe(
