@@ -6,7 +6,7 @@ import { defined } from "../base/defined.ts";
 import { listAll, apiCommand, type ApiOptions } from "./api.ts";
 import { readEnvironment } from "./environment.ts";
 import { UsageError } from "./usage-error.ts";
-import { timeOf } from "./fields.ts";
+import { changesOf, timeOf } from "./fields.ts";
 import { printTable } from "./print.ts";
 import { RefusedError, type Api, type Json } from "./remote-api.ts";
 
@@ -97,10 +97,14 @@ function addSettingCommands(providers: Command): void {
     .description("change an added provider; other settings stay");
   apiCommand(settingOptions(change), {
     needs,
-    ask: (id: string, options: SettingOptions) => async (api) => {
-      const { id: _same, ...body } = (await settingsOf(id, options)) as Json;
-      const changed = withNotFoundHint(id, api.call({ method: "PATCH", path: pathOf(id), body }));
-      return tested(api, await changed, options);
+    ask(id: string, options: SettingOptions) {
+      const { url: _url, json: _json, ...named } = options;
+      changesOf(named, "--tier official");
+      return async (api) => {
+        const { id: _same, ...body } = (await settingsOf(id, options)) as Json;
+        const changed = withNotFoundHint(id, api.call({ method: "PATCH", path: pathOf(id), body }));
+        return tested(api, await changed, options);
+      };
     },
     show: (row) => printTested(row, "was changed"),
   });
@@ -249,10 +253,12 @@ function addCredentialCommands(credentials: Command): void {
     needs,
     ask(provider: string, id: string, options: ApiOptions & { readonly weight: string }) {
       const weight = Number(options.weight);
-      if (!(weight > 0)) throw new UsageError(`--weight is "${options.weight}"; it takes a number`);
+      if (!(weight > 0))
+        throw new UsageError(`--weight is "${options.weight}"; it takes a number above 0`);
       return async (api) => {
         const body = { id, api_key: await keyFromStdin(), weight };
-        return api.call({ method: "POST", path: pathOf(provider, "/credentials"), body });
+        const path = pathOf(provider, "/credentials");
+        return withNotFoundHint(provider, api.call({ method: "POST", path, body }));
       };
     },
     show: (_row, provider: string, id: string) =>
@@ -263,11 +269,10 @@ function addCredentialCommands(credentials: Command): void {
     .description("remove a key; calls in flight continue to use it");
   apiCommand(remove, {
     needs,
-    ask: (provider: string, id: string) => (api) =>
-      api.call({
-        method: "DELETE",
-        path: pathOf(provider, `/credentials/${encodeURIComponent(id)}`),
-      }),
+    ask: (provider: string, id: string) => (api) => {
+      const path = pathOf(provider, `/credentials/${encodeURIComponent(id)}`);
+      return withNotFoundHint(provider, api.call({ method: "DELETE", path }));
+    },
     show: (_row, provider: string, id: string) =>
       console.log(`${provider} no longer has the credential ${id}`),
   });

@@ -221,6 +221,7 @@ describe("the command line on the data of a stopped gateway", () => {
         2,
         "`api_key` is missing; see https://platform.openai.com/docs/models. Here give it by --key-stdin",
       ],
+      ["providers credentials remove nowhere x", 1, 'there is no provider "nowhere"; npx tollgate'],
       ["keys create --name x --daily-cap much", 2, '--daily-cap is "much"; it takes an amount'],
       ["keys create --name x --expires soon", 2, '--expires is "soon"; it takes a time'],
       ["keys rotate key_unknown --grace-seconds 99999999", 2, '--grace-seconds is "99999999"'],

@@ -180,6 +180,11 @@ describe("wrong usage: exit 2, and nothing on standard output", () => {
     [["keys", "list", "--url", "http://127.0.0.1:1"], "set TOLLGATE_ADMIN_TOKEN, or"],
     [["workspaces", "set", "x"], "nothing to change: name an option"],
     [["members", "set", "x@example.com"], "nothing to change: name an option"],
+    [["providers", "change", "x"], "nothing to change: name an option"],
+    [
+      ["providers", "credentials", "add", "x", "y", "--weight", "0"],
+      '--weight is "0"; it takes a number above 0',
+    ],
     [["keys", "create", "--name", "x", "--models", ","], '--models is ","; it takes ids separated'],
     [["workspaces", "create", "--name", "x", "--models", " "], "it takes ids separated by commas"],
     [["keys", "create", "--name", "x", "--expires", "2020-01-01"], "which is in the past"],
