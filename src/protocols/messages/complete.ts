@@ -7,7 +7,7 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
-import { isSet, list, lookUp, nonEmpty, objectOf, parseObject } from "../read.ts";
+import { isSet, list, lookUp, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { nameOfCall } from "./response.ts";
 
 type Defaults = Readonly<Record<string, () => Json>>;
@@ -57,11 +57,15 @@ export function completeMessage(message: JsonObject, ownId: string): JsonObject 
   return { ...message, ...missing(message, requiredOfMessage), id, content: blocks };
 }
 
-/** Returns the completed whole answer. */
+/**
+ * Returns the completed whole answer. Local servers say `end_turn` of calls too, and loops of the vendor's documentation then ignore the
+ * calls (T11).
+ */
 export function completeAnswer(answer: JsonObject): JsonObject {
   const whole = completeMessage(answer, `msg_${crypto.randomUUID()}`);
-  if (isSet(whole["stop_reason"])) return whole;
-  const isCalling = list(whole["content"]).some((block) => objectOf(block)["type"] === "tool_use");
+  const { content, stop_reason: reason } = whole as WireObject;
+  if (isSet(reason) && reason !== "end_turn") return whole;
+  const isCalling = objects(content).some(({ type }) => type === "tool_use");
   return { ...whole, stop_reason: isCalling ? "tool_use" : "end_turn" };
 }
 

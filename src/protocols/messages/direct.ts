@@ -10,7 +10,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
-import { objectOf, objects } from "../read.ts";
+import { objectOf } from "../read.ts";
 import { isSearchTool, searchesToReserve } from "../web-searches.ts";
 import { removeBillingLine } from "./billing.ts";
 import { removeBlankTexts } from "./blank-text.ts";
@@ -117,13 +117,6 @@ function text(answer: JsonObject): string {
   return all;
 }
 
-/** Local servers say `end_turn` of calls too, and loops of the vendor's documentation then ignore the calls (T11). */
-function directAnswer(wire: JsonObject, model: string): JsonObject {
-  const hasCalls = objects(wire["content"]).some(({ type }) => type === "tool_use");
-  if (hasCalls && wire["stop_reason"] === "end_turn") wire["stop_reason"] = "tool_use";
-  return Object.assign(wire, { model });
-}
-
 export const direct: DirectCodec = {
   validate,
   facts,
@@ -132,7 +125,7 @@ export const direct: DirectCodec = {
   usage: (wire) => decodeUsage(wire["usage"], wire),
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
-  answer: directAnswer,
+  answer: (wire, model) => ({ ...completeAnswer(wire), model }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
   answerFromFrames,

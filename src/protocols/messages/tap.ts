@@ -9,7 +9,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
-import { objectOf } from "../read.ts";
+import { isSet, objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
 import { completeBlock, completeEnd, completeMessage } from "./complete.ts";
 import { encodeError } from "./errors.ts";
