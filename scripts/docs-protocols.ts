@@ -201,6 +201,8 @@ Everything passes, including fields that the gateway does not know. These are th
 - Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in
   its \`extra_content\`, converted or not.
 - Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.
+- DeepSeek, Alibaba, Z.AI, Mistral, Cerebras, Vercel's gateway and others refuse the role \`developer\`, and so do most models on local
+  servers. Such turns go with the role \`system\`, which means the same.
 - LM Studio refuses a choice that names a tool. It is offered only this tool, and a call is required. That is reported.
 - Only OpenAI and Azure know messages between agents (\`agent_message\`), as Codex sends them. Elsewhere they go as messages of the user,
   converted or not. That is reported. OpenAI encrypts some tasks: these are sent on unchanged, and refused in conversion.

@@ -19,6 +19,7 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     refusedMembers: vendorField(provider, "refused_members") ?? [],
     formatOrTools: vendorField(provider, "format_or_tools") === true,
     refusesNullContent: vendorField(provider, "no_null_content") === true,
+    refusesDeveloper: vendorField(provider, "no_developer_role") === true || isLocal(provider),
     streamsOnly: patternOf(vendorField(provider, "streams_only")),
     splitsReasoning: patternOf(vendorField(provider, "splits_reasoning")),
     refusesNamed: localRows.some(({ id, refusesNamed }) => refusesNamed && id === provider.id),
@@ -58,7 +59,7 @@ type QuirkField =
   | "format_or_tools"
   | "maximum_field"
   | "no_null_content"
-  | "splits_reasoning"
+  | "no_developer_role"
   | "streams_only";
 
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */
@@ -73,6 +74,9 @@ function vendorField<FieldName extends QuirkField>(
   );
   return row?.[name];
 }
+
+/** Their models' templates know no `developer`: they fail, or leave such a turn out. */
+const isLocal = ({ id }: Named): boolean => localRows.some((row) => row.id === id);
 
 const patternOf = (pattern: string | undefined): RegExp | undefined =>
   pattern === undefined ? undefined : new RegExp(pattern);

@@ -70,6 +70,8 @@ export interface UpstreamAddress extends RequestAddress {
   readonly refusedMembers?: readonly string[] | undefined;
   /** True if the upstream refuses `null` as the content of a chat message, also beside calls. */
   readonly refusesNullContent?: boolean | undefined;
+  /** True if the upstream refuses the role `developer` in chat. */
+  readonly refusesDeveloper?: boolean | undefined;
   /** True if the upstream refuses a tool choice that names a tool in chat. */
   readonly refusesNamed?: boolean | undefined;
   /** The only chat name that the upstream accepts for the maximum of output tokens; absent: it accepts both. */

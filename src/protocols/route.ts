@@ -27,6 +27,8 @@ interface VendorQuirks extends VendorOfModel {
   readonly formatOrTools?: boolean | undefined;
   /** True if the vendor refuses `null` as the content of a chat message, also beside calls. */
   readonly refusesNullContent?: boolean | undefined;
+  /** True if the vendor refuses the role `developer` in chat. */
+  readonly refusesDeveloper?: boolean | undefined;
   /** Matches the vendor's models that refuse to answer as a whole: they are asked for a stream. */
   readonly streamsOnly?: RegExp | undefined;
   /** True if the vendor refuses a tool choice that names a tool in chat. */
@@ -205,10 +207,9 @@ function directUpstreamRequest(input: RouteInput): DirectFit {
   const { caller, upstreamModel: model, stream, refusedMembers, refusesNullContent } = input;
   const direct = fitDirect(input);
   const maximumField = maximumFieldOf(input);
-  const { refusesNamed, checksHistory } = input;
-  const neverReasons = input.abilities?.reasoning?.kind === "none";
-  const quirks = { refusedMembers, refusesNullContent, refusesNamed, checksHistory, neverReasons };
-  const upstream = { model, stream, ...quirks, maximumField };
+  const { refusesNamed, refusesDeveloper, checksHistory } = input;
+  const members = { refusedMembers, refusesNullContent, refusesDeveloper };
+  const upstream = { model, stream, ...members, refusesNamed, checksHistory, maximumField };
   const { body, notes } = caller.direct.request(direct.body, upstream);
   return {
     ...direct,

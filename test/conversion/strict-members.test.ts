@@ -107,6 +107,25 @@ it.each(["fireworks-ai", "groq", "cerebras", "mistral"])(
   },
 );
 
+it.each(["deepseek", "dashscope", "zai", "mistral", "vercel", "cerebras", "vllm", "ollama"])(
+  "T31: a turn of the developer is one of the system at %s",
+  (vendor) => {
+    const rules = { role: "developer", content: "Be brief.", name: "ops" };
+    const { sent, notes } = direct(vendor, [rules, question, { ...rules, content: "Now." }]);
+    expect(sent).toEqual([
+      { ...rules, role: "system" },
+      question,
+      { ...rules, role: "system", content: "Now." },
+    ]);
+    expect(notes).toEqual([]);
+  },
+);
+
+it.each(["openai", "openrouter", "house"])("T31: it stays one at %s", (vendor) => {
+  const rules = { role: "developer", content: "Be brief." };
+  expect(direct(vendor, [rules, question]).sent).toEqual([rules, question]);
+});
+
 it("T31: other vendors get the members as they came", () => {
   const answer = { role: "assistant", content: "There.", refusal: null, annotations: [] };
   const { sent } = direct("openrouter", [question, answer, { ...question, cache_control }]);

@@ -10,6 +10,7 @@ import { kimiSchema } from "./kimi-schema.ts";
 /** Changes `body`, a copy of the caller's body. Changed members are copied, the others shared. */
 export function fitVendor(body: JsonObject, upstream: UpstreamAddress): Note[] {
   if (upstream.refusesNullContent) fillContent(body);
+  if (upstream.refusesDeveloper) renameDeveloper(body);
   const notes = kimi.test(upstream.model) ? fitSchemas(body) : [];
   return upstream.refusesNamed ? [...notes, ...offerNamed(body)] : notes;
 }
@@ -44,6 +45,18 @@ function fillContent(body: JsonObject): void {
 
 const lacksContent = (message: Json): message is JsonObject =>
   isObject(message) && (message["content"] ?? null) === null;
+
+/** Gives turns of the developer the older name of their role, which means the same. Nothing is lost, so this is not noted. */
+function renameDeveloper(body: JsonObject): void {
+  const messages = exactTwinOf(body["messages"]);
+  if (!Array.isArray(messages) || !messages.some(isDeveloper)) return;
+  body["messages"] = messages.map((message) =>
+    isDeveloper(message) ? { ...message, role: "system" } : message,
+  );
+}
+
+const isDeveloper = (message: Json): message is JsonObject =>
+  isObject(message) && message["role"] === "developer";
 
 /** Offers only the tool that must be called, and requires a call. */
 function offerNamed(body: JsonObject): Note[] {
