@@ -67,18 +67,23 @@ function name(value: unknown): string | undefined {
 
 function messageOf(error: WireObject): string | undefined {
   const { message } = error;
-  // Mistral puts validation errors in the message, as FastAPI's object or only its list; Cloudflare has a list of errors.
+  // Mistral puts validation errors in the message, as FastAPI's object or only its list. Cloudflare has a list of errors.
   const inner = isObject(message) ? message["detail"] : message;
   const text =
     word(message) ??
     word(error["error"]) ??
     detailOf(error["detail"]) ??
     detailOf(inner) ??
-    detailOf(error["errors"]);
-  const raw = metadata(error)["raw"];
+    detailOf(error["errors"]) ??
+    detailOf(error["error"]);
+  const raw = metadata(error)["raw"] ?? vercelRaw(error);
   // OpenRouter says "Provider returned error" and keeps the provider's message in `raw`.
   return text !== undefined && typeof raw === "string" ? `${text}: ${plainText(raw)}` : text;
 }
+
+/** Vercel's gateway says "Stream error occurred" within a stream and keeps the provider's body in `value`. */
+const vercelRaw = ({ value }: WireObject): unknown =>
+  isObject(value) ? value["error_message"] : undefined;
 
 const findingsMax = 3;
 

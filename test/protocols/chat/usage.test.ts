@@ -302,6 +302,23 @@ describe("an error of a chat upstream", () => {
       { message: "No route." },
     ],
     [
+      "Cloudflare's gateway",
+      { success: false, result: [], messages: [], error: [{ code: 2009, message: "Refused." }] },
+      { message: "Refused." },
+    ],
+    [
+      "Vercel",
+      {
+        error: {
+          code: "error",
+          message: "Stream error occurred",
+          name: "AI_TypeValidationError",
+          value: { error_type: "validation_error", error_message: '{"error":"too long"}' },
+        },
+      },
+      { message: 'Stream error occurred: {"error":"too long"}', code: "error" },
+    ],
+    [
       "Mistral, without the object",
       { object: "Error", message: [{ loc: ["body", "tools"], msg: "No." }], code: 3001 },
       { message: "tools: No.", code: "3001" },
