@@ -19,7 +19,7 @@ import { requestedResults } from "../media/index.ts";
 import type { MeasuredCall } from "../routing/index.ts";
 import { notesAt, openUpload } from "../tasks/index.ts";
 import {
-  maskAnswerWithRetryAfter,
+  maskAnswerWithHeaders,
   ask,
   AskFailure,
   askForStream,
@@ -129,7 +129,7 @@ async function readWhole(
   const state = candidate.dialect.readSubmit(status, body, jobAt(context, candidate));
   if (state.state !== "succeeded")
     throw notMade(
-      maskAnswerWithRetryAfter(candidate.provider, state, answer, context.services.clock.now()),
+      maskAnswerWithHeaders(candidate.provider, state, answer, context.services.clock.now()),
     );
   const { request, call } = context;
   const room = new PictureRoom(call.lease, picturesBytes(request));

@@ -6,7 +6,7 @@ import type { KeyedCandidate } from "../attempts/index.ts";
 import { GatewayError } from "../base/errors.ts";
 import {
   AskFailure,
-  maskAnswerWithRetryAfter,
+  maskAnswerWithHeaders,
   DownloadError,
   outcomeOfRefusal,
   wordOf,
@@ -216,7 +216,7 @@ export async function poll(
     const request = dialect.poll(provider, credential.apiKey, job.upstreamId!);
     const answer = await askAbout(services, job, target, request);
     const read = dialect.readPoll(answer.status, answer.body, job.upstreamId!);
-    return maskAnswerWithRetryAfter(provider, read, answer, services.clock.now());
+    return maskAnswerWithHeaders(provider, read, answer, services.clock.now());
   } catch (error) {
     if (error instanceof AskFailure) return { state: "unreachable", message: error.message };
     throw error;

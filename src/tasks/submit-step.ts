@@ -13,7 +13,7 @@ import {
 } from "../attempts/index.ts";
 import { permits } from "../routing/index.ts";
 import { retryWhileAway } from "../storage/index.ts";
-import { maskAnswerWithRetryAfter, AskFailure, type MediaState } from "../upstream/index.ts";
+import { maskAnswerWithHeaders, AskFailure, type MediaState } from "../upstream/index.ts";
 import {
   askTarget,
   nextTarget,
@@ -199,7 +199,7 @@ async function submit(
       maySend: () => isLeaseValid(job.localLease),
     });
     const read = dialect.readSubmit(answer.status, answer.body, work);
-    const state = maskAnswerWithRetryAfter(provider, read, answer, services.clock.now());
+    const state = maskAnswerWithHeaders(provider, read, answer, services.clock.now());
     return state.state === "pending" || state.state === "succeeded" ? state : notTaken(state);
   } catch (error) {
     if (!(error instanceof AskFailure)) throw error;

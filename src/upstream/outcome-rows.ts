@@ -122,7 +122,7 @@ export interface Refusal {
   readonly status: number;
   /** The error body, as the protocol's `decodeError` read it. */
   readonly wire: WireError;
-  /** The headers; `Retry-After`, `retry-after-ms` and `x-amzn-errortype` are read. */
+  /** The headers; `Retry-After`, `retry-after-ms`, `x-should-retry` and `x-amzn-errortype` are read. */
   readonly headers: Parameters<typeof retryAfterMsOf>[0];
   /** True if the request names an object that the vendor stores, such as a file; called only if the refusal does not say. */
   readonly namesStoredObject?: (() => boolean) | undefined;

@@ -10,7 +10,7 @@ import { ExchangeError, type ExchangeFailure } from "./exchange-error.ts";
 import { moderationWords } from "./moderation.ts";
 import { isOverRate, overRateWords } from "./over-rate.ts";
 import { rowOf, type Refusal, type Row } from "./outcome-rows.ts";
-import { retryAfterMsOf } from "./retry-after.ts";
+import { forbidsRetry, retryAfterMsOf } from "./retry-after.ts";
 import { statusInAnswer } from "./status-in-answer.ts";
 import { isTooLong, tooLong } from "./too-long.ts";
 
@@ -57,7 +57,7 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
   const retryAfterMs = retryAfterMsOf(headers, nowMs) ?? retryAfterInBody(wire);
   return {
     fault,
-    retrySame,
+    retrySame: retrySame && !forbidsRetry(headers),
     hurtsHealth,
     silent: false,
     credential: refused && { of: refused, retryAfterMs },

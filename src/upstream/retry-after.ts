@@ -1,4 +1,4 @@
-/** Parses the wait that an answer asks for: `Retry-After` (RFC 9110, 10.2.3), or `retry-after-ms` of OpenAI and Azure. */
+/** What an answer's headers say of another attempt: `Retry-After` (RFC 9110, 10.2.3), `retry-after-ms` of OpenAI and Azure, `x-should-retry`. */
 
 /** Headers with lower-case names. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -15,6 +15,9 @@ export function retryAfterMsOf(headers: Headers, nowMs: number): number | undefi
   const seconds = Number(header);
   return positive(Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1000);
 }
+
+/** True if the vendor says that the same request must not be sent again, as the SDKs of OpenAI and Anthropic understand it. */
+export const forbidsRetry = (headers: Headers): boolean => headers["x-should-retry"] === "false";
 
 const textOf = (header: Headers[string]): string | undefined =>
   typeof header === "string" ? header : undefined;

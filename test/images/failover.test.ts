@@ -45,6 +45,10 @@ const errorIn = async (response: Response) =>
 
 const hangUp: Answer = (_request, response) => void response.destroy();
 const hang: Answer = () => undefined;
+const finalRefusal: Answer = (_request, response) =>
+  void response
+    .writeHead(503, { "content-type": "application/json", "x-should-retry": "false" })
+    .end(JSON.stringify({ error: { message: "The gateway stops.", code: "shutting_down" } }));
 const raw =
   (status: number, body: string, type = "application/json"): Answer =>
   (_request, response) =>
@@ -182,6 +186,8 @@ describe("an unknown outcome", () => {
     ["hangs up", hangUp, 502],
     ["falls silent", hang, 504],
     ["is behind a gateway that timed out", json({ error: { message: "timed out" } }, 504), 504],
+    // As another Tollgate does when it stops, or cannot store the picture.
+    ["says not to repeat it", finalRefusal, 503],
     ["answers with a page", raw(200, "<html>", "text/html"), 502],
     ["answers with broken JSON", raw(200, '{"data":[{"b64'), 502],
     ["answers without a picture", json({ data: [] }), 502],

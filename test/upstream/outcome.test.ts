@@ -370,3 +370,19 @@ it.each([
   expect(error.code).toBe("upstream_error");
   expect(error.message.includes("this gateway's own key, not yours")).toBe(isKey);
 });
+
+describe("a vendor that says whether to retry", () => {
+  it.each([
+    ["false", false],
+    ["true", true],
+    [undefined, true],
+  ])("x-should-retry: %s", (header, retrySame) => {
+    for (const status of [429, 500, 503]) {
+      const headers = { "x-should-retry": header };
+      expect(outcomeOfStatus({ status, wire: silent, headers }, nowMs)).toMatchObject({
+        fault: "provider",
+        retrySame,
+      });
+    }
+  });
+});

@@ -4,6 +4,6 @@ export { AskFailure } from "./ask-failure.ts";
 export type { MediaAnswer, StreamedAnswer } from "./ask-handler.ts";
 export { droppedFieldNotes, mediaDialect, parametersDropped } from "./dialects.ts";
 export { createImageEventReader, type ImageEvent } from "./image-events.ts";
-export { maskAnswerWithRetryAfter, maskAnswer, outcomeOfRefusal, wordOf } from "./refusal.ts";
+export { maskAnswerWithHeaders, maskAnswer, outcomeOfRefusal, wordOf } from "./refusal.ts";
 export type * from "./types.ts";
 export { UploadError } from "./upload-error.ts";

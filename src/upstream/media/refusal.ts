@@ -9,7 +9,7 @@ import { isAboutAccount } from "../account.ts";
 import { withoutCredentials } from "../masking.ts";
 import { isModerated, moderationWords } from "../moderation.ts";
 import { failedWith, outcomeOfStatus, unusableAnswer, type Outcome } from "../outcome.ts";
-import { retryAfterMsOf } from "../retry-after.ts";
+import { forbidsRetry, retryAfterMsOf } from "../retry-after.ts";
 import type { MediaAnswer } from "./ask-handler.ts";
 import type { MediaRefusal, MediaState } from "./types.ts";
 import { shortIn, textIn } from "./wire.ts";
@@ -22,8 +22,8 @@ export interface RefusalOutcome extends Pick<
   /** `caller`: every provider would refuse the request. `provider`: another one may accept it. */
   readonly fault: "caller" | "provider";
   /**
-   * True if the vendor may have accepted the job anyway: a gateway in front of it gave up, or its success could not be read. A request that
-   * costs money must not be sent again (T81).
+   * True if the vendor may have accepted the job anyway: a gateway in front of it gave up or says so, or its success could not be read. A
+   * request that costs money must not be sent again (T81).
    */
   readonly uncertain: boolean;
   /** `invalid_argument`, `content_policy_violation`, or a code of the error catalogue. */
@@ -74,8 +74,8 @@ export function maskAnswer<Read extends MediaState | MediaRefusal>(
   return { ...read, ...words, type: masked(read.type), param: masked(read.param) };
 }
 
-/** As `maskAnswer`, with the `Retry-After` of the answer's headers. */
-export function maskAnswerWithRetryAfter<Read extends MediaState | MediaRefusal>(
+/** As `maskAnswer`, with what the answer's headers say of another attempt. */
+export function maskAnswerWithHeaders<Read extends MediaState | MediaRefusal>(
   provider: Provider,
   state: Read,
   { headers }: Pick<MediaAnswer, "headers">,
@@ -84,7 +84,7 @@ export function maskAnswerWithRetryAfter<Read extends MediaState | MediaRefusal>
   const read = maskAnswer(provider, state);
   if (read.state !== "refused") return read;
   const retryAfterMs = retryAfterMsOf(headers, nowMs);
-  return retryAfterMs === undefined ? read : { ...read, retryAfterMs };
+  return { ...read, retryAfterMs, ...(forbidsRetry(headers) && { isFinal: true }) };
 }
 
 /** The vendor's word for the error: its code, else its class, where some vendors put what others put in the code. */
@@ -92,9 +92,10 @@ export const wordOf = ({ code, type }: MediaRefusal): string | undefined => code
 
 /** Returns the meaning of a refusal. */
 export function outcomeOfRefusal(refusal: MediaRefusal): RefusalOutcome {
-  const { status, message, param, retryAfterMs, unusable } = refusal;
+  const { status, message, param, retryAfterMs, unusable, isFinal } = refusal;
   const code = wordOf(refusal) ?? "";
-  const uncertain = uncertainStatuses.has(status) || status < 400;
+  const uncertain =
+    uncertainStatuses.has(status) || status < 400 || (isFinal === true && status >= 500);
   if (isAboutOurAccount(code, message)) {
     const setup = modelAccessCodes.test(code);
     const of = deniedCodes.test(code) ? "model" : "credential";

@@ -80,6 +80,8 @@ export interface MediaRefusal {
   readonly unusable?: string | undefined;
   /** The wait that the vendor's headers ask for, if any. */
   readonly retryAfterMs?: number | undefined;
+  /** True if the vendor's headers say not to send the request again. Another Tollgate says so if a vendor may bill it. */
+  readonly isFinal?: boolean | undefined;
 }
 
 export interface MediaDialect {
