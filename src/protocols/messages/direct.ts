@@ -103,7 +103,10 @@ function request(
 }
 
 const failure = (wire: JsonObject): WireError | undefined =>
-  Array.isArray(wire["content"]) ? undefined : decodeError(502, wire);
+  Array.isArray(wire["content"]) || isEmpty(wire) ? undefined : decodeError(502, wire);
+
+/** Ollama's answer without text: a model may write nothing. */
+const isEmpty = ({ type, content }: JsonObject): boolean => type === "message" && content === null;
 
 function text(answer: JsonObject): string {
   if (!Array.isArray(answer["content"])) return "";
@@ -125,7 +128,7 @@ export const direct: DirectCodec = {
   usage: (wire) => decodeUsage(wire["usage"], wire),
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
-  answer: (wire, model) => ({ ...completeAnswer(wire), model }),
+  answer: (wire, model) => Object.assign(wire, { model, content: wire["content"] ?? [] }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
   answerFromFrames,
