@@ -60,6 +60,7 @@ type QuirkField =
   | "maximum_field"
   | "no_null_content"
   | "no_developer_role"
+  | "splits_reasoning"
   | "streams_only";
 
 /** A field of the vendor's row, found by id or host; undefined if no such row has it. */

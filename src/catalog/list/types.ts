@@ -72,6 +72,8 @@ export interface VendorRow {
   readonly no_null_content?: true;
   /** True if it refuses the role `developer` in chat, or its models do not see such a turn. */
   readonly no_developer_role?: true;
+  /** A regular expression of the models whose reasoning stands in the text of chat answers, unless `reasoning_split` asks for it apart. */
+  readonly splits_reasoning?: string;
   /** A regular expression of the models that give a stream only, at least while they reason. */
   readonly streams_only?: string;
   /** True if it refuses an answer format, such as JSON, together with tools in chat. */

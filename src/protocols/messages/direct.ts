@@ -128,7 +128,7 @@ export const direct: DirectCodec = {
   usage: (wire) => decodeUsage(wire["usage"], wire),
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
-  answer: (wire, model) => Object.assign(wire, { model, content: wire["content"] ?? [] }),
+  answer: (wire, model) => ({ ...completeAnswer(wire), model }),
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
   answerFromFrames,
