@@ -12,7 +12,7 @@ const azureScope = "https://cognitiveservices.azure.com/.default";
 
 /** AWS region and service for the signature, read from an address such as `https://bedrock-runtime.us-east-1.amazonaws.com`. */
 export function awsScopeOf(baseUrl: string): { region?: string; service?: string } {
-  const parts = /^https?:\/\/(?:[^/]*\.)?([a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-\d)\./.exec(baseUrl);
+  const parts = /^https?:\/\/(?:[^/]*\.)?([a-z0-9-]+)\.([a-z]{2,4}(?:-[a-z]+)+-\d)\./.exec(baseUrl);
   if (!parts) return {};
   const [, service, region] = parts;
   return {

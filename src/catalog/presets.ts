@@ -6,6 +6,7 @@ import { quotedHint } from "../base/quoted.ts";
 import { hasUserinfo, userinfoHint } from "../base/userinfo.ts";
 import { authOf, identityOf } from "./access-build.ts";
 import type { Access } from "./access.ts";
+import { placedAddress } from "./cloud-hosts.ts";
 import { vendorRows } from "./list/shipped.ts";
 import type { VendorRow } from "./list/types.ts";
 import type { Environment } from "./environment.ts";
@@ -51,13 +52,8 @@ function credentialOf({ variables, identities = [] }: VendorRow, environment: En
   return identity ? { variable: identity[0], identity } : { variable: variables[0] };
 }
 
-/** Vertex has a separate host for the global location. */
-const globalHost = /^https:\/\/global-aiplatform\./;
-
 const ownAddress = ({ base_url: template }: VendorRow, environment: Environment): string =>
-  template
-    .replace(placeholder, (all, name: string) => environment[name] || all)
-    .replace(globalHost, "https://aiplatform.");
+  placedAddress(template.replace(placeholder, (all, name: string) => environment[name] || all));
 
 function presetOf(row: VendorRow, environment: Environment): Preset {
   const credential = credentialOf(row, environment);

@@ -60,6 +60,9 @@ it("vertex needs a project and a location in its address", () => {
 it.each([
   ["https://bedrock-runtime.us-east-1.amazonaws.com", "us-east-1", "bedrock"],
   ["https://bedrock-mantle.eu-central-1.api.aws/v1", "eu-central-1", "bedrock-mantle"],
+  ["https://bedrock-runtime.eusc-de-east-1.amazonaws.eu", "eusc-de-east-1", "bedrock"],
+  ["https://bedrock-runtime-fips.us-gov-west-1.amazonaws.com", "us-gov-west-1", "bedrock"],
+  ["https://bedrock-runtime.us-isob-east-1.sc2s.sgov.gov", "us-isob-east-1", "bedrock"],
 ])("bedrock at %s without a key is signed for its region and service", (url, region, service) => {
   const text = azure(url).replace("dialect: azure", "dialect: bedrock");
   const config = configIn(text, environment);

@@ -177,6 +177,11 @@ it("the converter knows addresses, identities and protocols of the clouds", () =
     base_url: "https://aiplatform.googleapis.com/v1/projects/project-1/locations/global",
     auth: { type: "google", service_account_key: "/etc/keys/project-1.json" },
   });
+  const addresses = result.file.providers.map(({ base_url: address }) => address);
+  expect(addresses).toContain(
+    "https://aiplatform.eu.rep.googleapis.com/v1/projects/project-2/locations/eu",
+  );
+  expect(addresses).toContain("https://bedrock-runtime.eusc-de-east-1.amazonaws.eu");
   expect(provider("azure-ai")).toMatchObject({
     base_url: "https://foundry-4.services.ai.azure.com/anthropic/v1",
   });

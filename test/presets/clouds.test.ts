@@ -276,11 +276,26 @@ describe("the variables of a cloud", () => {
     });
   });
 
-  it("select Vertex's own address for the global location, and a switch set to false turns Vertex off", () => {
+  it("select the domain of Amazon's European Sovereign Cloud, and sign for its region", () => {
+    const { providers } = environmentCatalog({
+      AWS_REGION: "eusc-de-east-1",
+      AWS_PROFILE: "models",
+    });
+    expect(providers.get("amazon-bedrock")).toMatchObject({
+      baseUrl: "https://bedrock-runtime.eusc-de-east-1.amazonaws.eu",
+      access: { auth: { region: "eusc-de-east-1", service: "bedrock" } },
+    });
+  });
+
+  it("select Vertex's own addresses for the global location and for groups of regions, and a switch set to false turns Vertex off", () => {
     const place = { GOOGLE_CLOUD_PROJECT: "p", GOOGLE_CLOUD_LOCATION: "global" };
     const on = environmentCatalog({ ...place, GOOGLE_GENAI_USE_VERTEXAI: "true" });
     expect(on.providers.get("google-vertex")?.baseUrl).toBe(
       "https://aiplatform.googleapis.com/v1/projects/p/locations/global",
+    );
+    const grouped = { ...place, GOOGLE_CLOUD_LOCATION: "eu", GOOGLE_GENAI_USE_VERTEXAI: "true" };
+    expect(environmentCatalog(grouped).providers.get("google-vertex")?.baseUrl).toBe(
+      "https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu",
     );
     const off = environmentCatalog({ ...place, GOOGLE_GENAI_USE_VERTEXAI: "false" });
     expect(off.providers.size).toBe(0);

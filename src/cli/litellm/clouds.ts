@@ -1,6 +1,6 @@
 /** Converts LiteLLM's deployments at Azure, Amazon Bedrock and Vertex AI. docs/azure.md, docs/bedrock.md, docs/vertex.md. */
 import { defined } from "../../base/defined.ts";
-import type { OfferProtocol } from "../../catalog/index.ts";
+import { placedAddress, type OfferProtocol } from "../../catalog/index.ts";
 import {
   addressOf,
   keyOf,
@@ -131,7 +131,7 @@ export function bedrockTarget(parameters: Parameters): Target {
   const words = parameters.name.split("/");
   while (/^(converse|invoke|converse_like|llama|deepseek_r1|openai)$/.test(words[0]!) && words[1])
     words.shift();
-  const inName = /^[a-z]{2}(-[a-z]+)+-\d$/.test(words[0]!) ? words.shift() : undefined;
+  const inName = /^[a-z]{2,4}(-[a-z]+)+-\d$/.test(words[0]!) ? words.shift() : undefined;
   const region =
     field(parameters, "aws_region_name", `${auth}.region`) ??
     inName ??
@@ -145,7 +145,7 @@ export function bedrockTarget(parameters: Parameters): Target {
     parameters.report.takenOver(params.at("aws_bedrock_runtime_endpoint"), "providers[].base_url");
   const base_url = endpoint
     ? variables.plain(endpoint, params.at("aws_bedrock_runtime_endpoint"), "BEDROCK_RUNTIME")
-    : `https://bedrock-runtime.${region}.amazonaws.com`;
+    : placedAddress(`https://bedrock-runtime.${region}.amazonaws.com`);
   return {
     vendor: "bedrock",
     place: /^[a-z0-9-]+$/.test(region) ? region : undefined,
@@ -188,7 +188,7 @@ export function vertexTarget(parameters: Parameters): Target | Refused {
   const location =
     field(parameters, "vertex_location", "providers[].base_url") ??
     variables.named("VERTEXAI_LOCATION", params.at("model"));
-  const host = location === "global" ? "aiplatform" : `${location}-aiplatform`;
+  const host = placedAddress(`https://${location}-aiplatform.googleapis.com`);
   const serviceAccount = secretOrPath(parameters);
   const [protocols, known] = vertexModel(name);
   return {
@@ -196,7 +196,7 @@ export function vertexTarget(parameters: Parameters): Target | Refused {
     place: /^[a-z0-9-]+$/.test(location) ? location : undefined,
     row: {
       dialect: "vertex",
-      base_url: `https://${host}.googleapis.com/v1/projects/${project}/locations/${location}`,
+      base_url: `${host}/v1/projects/${project}/locations/${location}`,
       ...(serviceAccount && {
         auth: { type: "google", service_account_key: serviceAccount },
       }),
