@@ -153,23 +153,36 @@ function checkRequest({ path, row }: Row): Finding[] {
   });
 }
 
+interface AddressForm {
+  readonly fits: RegExp;
+  /** Another form, for providers with a key. */
+  readonly fitsWithKey?: RegExp;
+  readonly fix: string;
+}
+
 /** The required form of a cloud's base URL, by dialect. */
-const addresses: Readonly<Record<string, { readonly fits: RegExp; readonly fix: string }>> = {
+const addresses: Readonly<Record<string, AddressForm>> = {
   azure: {
     fits: /\/(?:openai\/v1|anthropic\/v1|openai)\/*$/,
     fix: "write https://RESOURCE.openai.azure.com/openai/v1, or .../openai with query: { api-version: ... }",
   },
   vertex: {
+    // Express mode has no projects.
+    fitsWithKey: /^https:\/\/aiplatform\.googleapis\.com\/v1(?:beta1)?\/*$/,
     fits: /\/v1(?:beta1)?\/projects\/[^/]+\/locations\/[^/]+\/*$/,
     fix: "write https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION",
   },
 };
 
+const fitsAddress = ({ fits, fitsWithKey }: AddressForm, row: WireObject, url: string): boolean =>
+  fits.test(url) ||
+  (fitsWithKey?.test(url) === true && (isGiven(row["api_key"]) || isGiven(row["credentials"])));
+
 function checkAddress({ path, row }: Row): Finding[] {
   const { dialect, base_url: url, query } = row;
   if (typeof dialect !== "string" || typeof url !== "string") return [];
   const address = Object.hasOwn(addresses, dialect) ? addresses[dialect]! : undefined;
-  if (address && /^https?:/.test(url) && !address.fits.test(url)) {
+  if (address && /^https?:/.test(url) && !fitsAddress(address, row, url)) {
     const message = `"${url}" is no address of ${dialect}`;
     return [{ path: [...path, "base_url"], message, fix: address.fix }];
   }

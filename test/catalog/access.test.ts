@@ -57,6 +57,15 @@ it("vertex needs a project and a location in its address", () => {
   );
 });
 
+it("a key of Vertex's express mode has an address without a project, at Google's one host for it", () => {
+  const at = (url: string): string[] =>
+    mistakesIn(azure(url, ", api_key: ${KEY}").replace("azure", "vertex"), environment);
+  expect(at("https://aiplatform.googleapis.com/v1")).toEqual([]);
+  expect(at("https://us-central1-aiplatform.googleapis.com/v1").join("\n")).toContain(
+    "is no address of vertex",
+  );
+});
+
 it.each([
   ["https://bedrock-runtime.us-east-1.amazonaws.com", "us-east-1", "bedrock"],
   ["https://bedrock-mantle.eu-central-1.api.aws/v1", "eu-central-1", "bedrock-mantle"],
