@@ -13,6 +13,8 @@ export interface CredentialRefusal {
   readonly of: "credential" | "model";
   /** The pause that the vendor asks for, in milliseconds. Absent: it names no time. */
   readonly retryAfterMs?: number | undefined;
+  /** True if only this gateway lacks the credential: the others are not told. */
+  readonly isOwn?: boolean | undefined;
 }
 
 export interface CoolDownRules {

@@ -259,8 +259,9 @@ export class Health {
       const { id } = credential;
       circuit.undecided(begunMs);
       this.#credentials.refused(useOf(provider, offer), id, outcome.credential, nowMs);
-      const { of } = outcome.credential;
-      this.#peers?.credentialChanged({ provider, id, of, model: offer.upstreamModel });
+      const { of, isOwn = false } = outcome.credential;
+      const peers = isOwn ? undefined : this.#peers;
+      peers?.credentialChanged({ provider, id, of, model: offer.upstreamModel });
     } else if (outcome.hurtsHealth) {
       const before = circuit.changes;
       circuit.failed(begunMs, nowMs, outcome.silent === true);

@@ -20,6 +20,8 @@ interface RefusedCredential {
   readonly of: "credential" | "model";
   /** The pause that the vendor asks for, in ms; absent if it names no time. */
   readonly retryAfterMs?: number | undefined;
+  /** True if this gateway could not get the credential: that says nothing of other gateways. */
+  readonly isOwn?: boolean | undefined;
 }
 
 /** The consequence of an attempt that did not succeed. */
@@ -195,7 +197,7 @@ const refusedInAnswer = (error: GatewayError, othersMayAnswer: boolean): Outcome
 const noCredential = (cause: unknown): Outcome => ({
   fault: "provider",
   ...notAboutProvider,
-  credential: { of: "credential" },
+  credential: { of: "credential", isOwn: true },
   error: new GatewayError("upstream_error", "The gateway has no credential for the provider now.", {
     cause,
   }),

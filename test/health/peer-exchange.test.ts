@@ -11,6 +11,7 @@ import {
   type HealthRow,
   type PeerLink,
 } from "../../src/routing/index.ts";
+import { ExchangeError, outcomeOfFailure, outcomeOfStatus } from "../../src/upstream/index.ts";
 import { eventually, patienceMs } from "../support/patience.ts";
 
 const provider: Provider = {
@@ -178,5 +179,24 @@ it("reports about unknown providers and keys are ignored", async () => {
   });
   await gateway.peers.start();
   expect(gateway.health.availability(offerOf(0), provider)).toBe("ready");
+  await gateway.peers.close();
+});
+
+it("a gateway that cannot get its own cloud credential pauses it for itself only; a refusal by the vendor is shared", async () => {
+  const sent: HealthChange[] = [];
+  const gateway = gatewayWith({
+    exchange: (_name, changes) => {
+      sent.push(...changes);
+      return noReports();
+    },
+  });
+  const { health, attempt } = gateway;
+  const none = new ExchangeError("unauthorized", "no credential from AWS: no answer");
+  health.unanswered(attempt(0), outcomeOfFailure(none));
+  expect(health.hasCredential(offerOf(0), provider)).toBe(false);
+  const refused = { status: 403, wire: { message: "no" }, headers: {} };
+  health.unanswered(attempt(1), outcomeOfStatus(refused, 0));
+  await eventually(() => sent.length > 0, "an exchange");
+  expect(sent).toMatchObject([{ kind: "credential", model: "m1", holds: true }]);
   await gateway.peers.close();
 });
