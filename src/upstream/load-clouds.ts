@@ -35,9 +35,13 @@ async function load(pools: Pools, providers: Iterable<Provider>, log: Log): Prom
     }
   }
   keepOnly(new Set(identities.keys()), pools);
-  for (const [identity, provider] of identities)
-    identity.keep().catch((err: unknown) => {
+  for (const [identity, provider] of identities) {
+    const warn = (message: string) => (err: unknown) => {
       maskError(provider, err);
-      log.warn({ provider: provider.id, err }, "no credential for this provider yet");
-    });
+      log.warn({ provider: provider.id, err }, message);
+    };
+    identity
+      .keep(warn("the credential of this provider could not be renewed"))
+      .catch(warn("no credential for this provider yet"));
+  }
 }

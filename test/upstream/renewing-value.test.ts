@@ -143,6 +143,23 @@ it("a kept value that cannot be fetched is retried, and no call waits for the re
   expect(await renewed.get()).toBe(3);
 });
 
+it("the first renewal that fails is told, its retries are not, and the next failure after a success is told again", async () => {
+  const { fetches, renewed } = createSource();
+  const told: string[] = [];
+  const kept = renewed.keep((error) => told.push((error as Error).message));
+  const end = async (how: "succeed" | "fail"): Promise<void> => {
+    fetches.at(-1)![how]();
+    await vi.advanceTimersByTimeAsync(0);
+  };
+  await end("succeed");
+  await kept;
+  for (const how of ["fail", "fail", "succeed", "fail"] as const) {
+    await vi.advanceTimersByTimeAsync(lifeMs * 0.76);
+    await end(how);
+  }
+  expect(told).toEqual(["refused", "refused"]);
+});
+
 /** A kept value whose every fetch succeeds at once, with an expiry as a vendor gives it. */
 async function keepWithExpiry(expiresMs: () => number) {
   const counts = { fetches: 0 };

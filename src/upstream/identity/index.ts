@@ -30,8 +30,11 @@ export interface Identity {
   authorize(provider: Provider, target: Target, body: JsonPieces): Promise<Authorized>;
   /** Loads the library. */
   load(): Promise<unknown>;
-  /** Fetches the token or keys before the first call, and renews them from then on. @throws ExchangeError */
-  keep(): Promise<void>;
+  /**
+   * Fetches the token or keys before the first call, and renews them from then on. `onFailure` gets the error if that fails later, once
+   * until it succeeds again. @throws ExchangeError
+   */
+  keep(onFailure?: (error: unknown) => void): Promise<void>;
   /** Called when no provider of the catalogue uses it any more. */
   release(): void;
 }
@@ -57,7 +60,7 @@ export function createIdentity<Value>(parts: {
   });
   return {
     load: parts.load,
-    keep: () => renewing.keep(),
+    keep: (onFailure) => renewing.keep(onFailure),
     release: () => renewing.release(),
     async authorize(provider, target, body) {
       const value = await renewing.get();

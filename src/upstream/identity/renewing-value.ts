@@ -31,6 +31,9 @@ export class RenewingValue<Value> {
   /** True if used since the last fetch. A value that is neither used nor kept is not renewed. */
   #isUsed = false;
   #isKept = false;
+  /** True if the last fetch that no call waited for failed. */
+  #isFailing = false;
+  #onFailure: (error: unknown) => void = () => undefined;
   /** Time of the last drop, on a monotonic clock. */
   #droppedMs = -Infinity;
 
@@ -41,12 +44,15 @@ export class RenewingValue<Value> {
 
   /**
    * Fetches a value before its first use, and renews it even if unused, until {@link release}. A failed fetch is retried after a while.
+   * `onFailure` gets the error of the first renewal that fails after a success.
    * @throws the error of the first `fetch`
    */
-  async keep(): Promise<void> {
+  async keep(onFailure: (error: unknown) => void = () => undefined): Promise<void> {
     this.#isKept = true;
+    this.#onFailure = onFailure;
     if (this.#isValid()) return;
     await this.#fetchOnce().catch((error: unknown) => {
+      this.#isFailing = true;
       this.#renewIn(retryMs);
       throw error;
     });
@@ -85,6 +91,7 @@ export class RenewingValue<Value> {
         const isDate = Number.isFinite(expiresMs);
         this.#lease = { value, expiresMs: isDate ? expiresMs : Date.now() + lifeMsDefault };
         this.#isUsed = false;
+        this.#isFailing = false;
         this.#renewBefore(this.#lease);
         return value;
       })
@@ -102,11 +109,15 @@ export class RenewingValue<Value> {
     const pauseMs = Math.min(Math.max(ms, pauseMsMin), pauseMsMax);
     this.#timer = setTimeout(() => {
       if (!this.#isUsed && !this.#isKept) return;
-      // A failure is ignored here. It is retried later while the old value is valid or the value is kept.
-      this.#fetchOnce().catch(() => {
-        if (this.#lease && Date.now() < this.#lease.expiresMs) this.#renewBefore(this.#lease);
-        else if (this.#isKept) this.#renewIn(retryMs);
-      });
+      this.#fetchOnce().catch((error: unknown) => this.#failed(error));
     }, pauseMs).unref();
+  }
+
+  /** A renewal failed. It is retried later while the old value is valid or the value is kept. */
+  #failed(error: unknown): void {
+    if (this.#lease && Date.now() < this.#lease.expiresMs) this.#renewBefore(this.#lease);
+    else if (this.#isKept) this.#renewIn(retryMs);
+    if (this.#isKept && !this.#isFailing) this.#onFailure(error);
+    this.#isFailing = true;
   }
 }
