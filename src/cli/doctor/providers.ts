@@ -3,6 +3,7 @@ import { reasonOf } from "../../base/errors.ts";
 import { keyMistake, type Provider } from "../../catalog/index.ts";
 import {
   askModels,
+  ExchangeError,
   inspectProvider,
   withoutCredentials,
   type Pools,
@@ -54,8 +55,22 @@ async function askWith(pools: Pools, provider: Provider, key: Key): Promise<Find
     if (status === undefined) return ok(check, "the cloud gave a credential");
     return statusFinding(check, status);
   } catch (error) {
+    if (error instanceof ExchangeError && error.failure === "unauthorized")
+      return noCredential(check, provider, error);
     return connectionFailure(check, provider, error);
   }
+}
+
+const pages: Readonly<Record<string, string>> = {
+  aws: "bedrock",
+  azure: "azure",
+  google: "vertex",
+};
+
+function noCredential(check: string, provider: Provider, { message }: ExchangeError): Finding {
+  const page = pages[provider.access?.auth?.type ?? ""] ?? "configuration";
+  const fix = `check the provider's auth, or this machine's credentials of the cloud (docs/${page}.md)`;
+  return failed(check, withoutCredentials(provider, message), fix);
 }
 
 function statusFinding(check: string, status: number): Finding {
