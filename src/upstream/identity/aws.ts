@@ -7,7 +7,7 @@ import { agentsTo } from "../dial/agents.ts";
 import type { DialRouteResolver } from "../dial/dial-route.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Target } from "../vendors/types.ts";
-import type { Lease } from "./renewing-value.ts";
+import { fetchMsMax, type Lease } from "./renewing-value.ts";
 
 /** Keys, with the signer that uses them. */
 export interface AwsKeys {
@@ -17,9 +17,6 @@ export interface AwsKeys {
 
 /** How long keys without an expiry are used, in ms, before their file or variable is read again. */
 const lifeMsDefault = 900_000;
-
-/** Longest wait for one answer of STS or single sign-on, in ms.. */
-const requestMsMax = 10_000;
 
 /** The hash implementation for the library. */
 class Sha256 {
@@ -79,7 +76,7 @@ export async function awsKeys(
 async function fromMachine({ region, profile }: AwsAuth, dialRoutes: DialRouteResolver) {
   const { fromIni, fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
   const agents = agentsTo(dialRoutes);
-  const requestHandler = { ...agents, requestTimeout: requestMsMax, throwOnRequestTimeout: true };
+  const requestHandler = { ...agents, requestTimeout: fetchMsMax, throwOnRequestTimeout: true };
   // `ignoreCache`: otherwise the library reads its files once in the life of the process.
   const settings = { clientConfig: { region, requestHandler }, ignoreCache: true };
   const provide =

@@ -11,7 +11,7 @@ import type { Target } from "../vendors/types.ts";
 import { areKeysRefused, awsHeaders, awsKeys } from "./aws.ts";
 import { azureToken } from "./azure.ts";
 import { googleHeaders } from "./google.ts";
-import { RenewingValue, type Lease } from "./renewing-value.ts";
+import { fetchMsMax, RenewingValue, type Lease } from "./renewing-value.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -38,9 +38,6 @@ export interface Identity {
   /** Called when no provider of the catalogue uses it any more. */
   release(): void;
 }
-
-/** Longest wait for a token, milliseconds. */
-const fetchMsMax = 10_000;
 
 /** Creates an identity from its parts. `headers` writes the value into a request. */
 export function createIdentity<Value>(parts: {

@@ -10,6 +10,8 @@ export interface Lease<Value> {
   readonly expiresMs: number;
 }
 
+/** Longest wait for a value, and for each answer on the way to it, in ms. */
+export const fetchMsMax = 10_000;
 /** A value is not used this close to its expiry: the request still has to arrive. */
 const marginMs = 5_000;
 /** The part of its life after which a value is renewed; the rest is left for retries. */
