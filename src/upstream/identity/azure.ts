@@ -1,4 +1,5 @@
 /** Fetches tokens of Entra ID with the vendor's own library: by a client secret, or the machine's identity (DefaultAzureCredential). */
+import type { Agent } from "node:https";
 import type { TokenCredential, TokenCredentialOptions } from "@azure/identity";
 import { reasonOf } from "../../base/errors.ts";
 import type { AzureAuth } from "../../catalog/index.ts";
@@ -9,14 +10,22 @@ type Policy = NonNullable<TokenCredentialOptions["additionalPolicies"]>[number][
 /** Told why a request for a token failed. */
 type OnFailure = (reason: string) => void;
 
+/** Settings of one fetch. */
+export interface AzureFetch {
+  readonly signal: AbortSignal;
+  /** The connections to use; the library's own if absent. */
+  readonly agent?: Agent | undefined;
+}
+
 /**
  * A step of the library's requests that limits their time, and tells why one failed. The library has no limit, and does not pass the signal
  * on to all requests.
  */
-const limited = (onFailure: OnFailure): Policy => ({
+const limited = ({ agent }: AzureFetch, onFailure: OnFailure): Policy => ({
   name: "limited",
   sendRequest: (request, next) => {
     request.timeout ||= fetchMsMax;
+    if (agent) request.agent = agent;
     return next(request).catch((error: unknown) => {
       onFailure(`${new URL(request.url).host}: ${reasonOf(error)}`);
       throw error;
@@ -25,12 +34,12 @@ const limited = (onFailure: OnFailure): Policy => ({
 });
 
 /** Creates a credential for each token: the library's cache would return a refused token again. */
-async function credentialOf(auth: AzureAuth, onFailure: OnFailure): Promise<TokenCredential> {
+async function credentialOf(auth: AzureAuth, step: Policy): Promise<TokenCredential> {
   // Several megabytes, loaded only if such a provider is configured.
   const { ClientSecretCredential, DefaultAzureCredential } = await import("@azure/identity");
   const { tenantId, clientId, clientSecret, authorityHost } = auth;
   const options: TokenCredentialOptions = {
-    additionalPolicies: [{ policy: limited(onFailure), position: "perRetry" }],
+    additionalPolicies: [{ policy: step, position: "perRetry" }],
     ...(authorityHost !== undefined && { authorityHost }),
   };
   if (tenantId !== undefined && clientId !== undefined && clientSecret !== undefined)
@@ -47,11 +56,12 @@ async function credentialOf(auth: AzureAuth, onFailure: OnFailure): Promise<Toke
 }
 
 /** Fetches a token. The library's own errors do not tell why a server cannot be reached. */
-export async function azureToken(auth: AzureAuth, signal: AbortSignal): Promise<Lease<string>> {
+export async function azureToken(auth: AzureAuth, fetch: AzureFetch): Promise<Lease<string>> {
   let reason: string | undefined;
-  const credential = await credentialOf(auth, (first) => (reason ??= first));
+  const step = limited(fetch, (first) => (reason ??= first));
+  const credential = await credentialOf(auth, step);
   const token = await credential
-    .getToken(auth.scope, { abortSignal: signal })
+    .getToken(auth.scope, { abortSignal: fetch.signal })
     .catch((error: unknown) => {
       if (reason === undefined) throw error;
       throw new Error(`${reason} (${reasonOf(error)})`, { cause: error });

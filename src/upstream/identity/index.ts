@@ -5,6 +5,7 @@ import { memoizeByObject } from "../../base/memoize.ts";
 import type { Auth, Provider } from "../../catalog/index.ts";
 import type { Exchange } from "../exchange.ts";
 import { ExchangeError } from "../exchange-error.ts";
+import { agentsTo } from "../dial/agents.ts";
 import type { DialRouteResolver } from "../dial/dial-route.ts";
 import { maskSecret } from "../masking.ts";
 import type { Target } from "../vendors/types.ts";
@@ -89,16 +90,19 @@ async function within<Value>(
   }
 }
 
-function make(auth: Auth, dialRoutes: DialRouteResolver): Identity | undefined {
+function make(provider: Provider, auth: Auth, dialRoutes: DialRouteResolver): Identity | undefined {
   switch (auth.type) {
-    case "azure":
+    case "azure": {
+      // The server may name another one for its tokens.
+      const agent = provider.guarded ? publicOnly(provider, dialRoutes) : undefined;
       return createIdentity({
         name: "Entra ID",
         load: () => import("@azure/identity"),
-        fetch: (signal) => azureToken(auth, signal),
+        fetch: (signal) => azureToken(auth, { signal, agent }),
         secrets: (token) => [token],
         headers: (token) => ({ authorization: `Bearer ${token}` }),
       });
+    }
     case "google":
       return createIdentity({
         name: "Google Cloud",
@@ -121,6 +125,10 @@ function make(auth: Auth, dialRoutes: DialRouteResolver): Identity | undefined {
       return undefined;
   }
 }
+
+/** The connections of a provider from outside the file: to public addresses only. */
+const publicOnly = (provider: Provider, dialRoutes: DialRouteResolver) =>
+  agentsTo({ dialRoute: (origin) => dialRoutes.dialRoute(origin, provider) }).httpsAgent;
 
 interface Known {
   /** Keyed by the file's settings, so that a reload keeps the tokens, and by origin: a token that one refuses may be good elsewhere. */
@@ -147,8 +155,9 @@ export function identityOf(
   const { byName, byProvider } = knownBy(dialRoutes);
   let found = byProvider.get(provider);
   if (found) return found;
-  const name = `${new URL(provider.baseUrl).origin} ${JSON.stringify(auth)}`;
-  found = byName.get(name) ?? make(auth, dialRoutes);
+  const { baseUrl, guarded = false } = provider;
+  const name = `${new URL(baseUrl).origin} ${guarded} ${JSON.stringify(auth)}`;
+  found = byName.get(name) ?? make(provider, auth, dialRoutes);
   if (!found) return undefined;
   byName.set(name, found);
   byProvider.set(provider, found);
