@@ -260,7 +260,6 @@ function limitsOf({ limits }: UpstreamCodec, input: RouteInput): Limits {
   return {
     ...limits,
     unsignedReasoning: limits.unsignedReasoning && !refusesReasoning,
-    ...(refusedMembers.includes("refusal") ? { refusalsAsText: true } : {}),
     ...(customTools ? { customTools } : {}),
     ...(refusesAllowed ? { refusesAllowed } : {}),
     ...(formatOrTools ? { formatOrTools } : {}),

@@ -104,8 +104,6 @@ export interface Limits {
   readonly refusesAuto?: true;
   /** True if the vendor refuses a choice that names a tool: only this tool is offered, and a call required. Absent: it accepts it. */
   readonly refusesNamed?: true;
-  /** True if the vendor refuses refusals of earlier answers: they go as text. Absent: the codec decides. */
-  readonly refusalsAsText?: true;
   /** True if the vendor refuses messages without content, also beside calls: they get an empty text. Absent: it accepts them. */
   readonly refusesNullContent?: true;
   /** False if offered tools cannot be forbidden. Absent: they can. */

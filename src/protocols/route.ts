@@ -208,8 +208,10 @@ function directUpstreamRequest(input: RouteInput): DirectFit {
   const direct = fitDirect(input);
   const maximumField = maximumFieldOf(input);
   const { refusesNamed, refusesDeveloper, checksHistory } = input;
+  const neverReasons = input.abilities?.reasoning?.kind === "none";
   const members = { refusedMembers, refusesNullContent, refusesDeveloper };
-  const upstream = { model, stream, ...members, refusesNamed, checksHistory, maximumField };
+  const quirks = { ...members, refusesNamed, checksHistory, neverReasons };
+  const upstream = { model, stream, ...quirks, maximumField };
   const { body, notes } = caller.direct.request(direct.body, upstream);
   return {
     ...direct,
