@@ -61,6 +61,12 @@ describe("reading tasks", () => {
     const methods = async (model: string) => {
       const answer = await bench.get(`/v1beta/models/${model}`);
       const read = (await answer.json()) as { supportedGenerationMethods: string[] };
+      // Clients that are generated from Google's documents require each of these.
+      expect(read).toMatchObject({
+        version: "",
+        displayName: model,
+        inputTokenLimit: expect.any(Number),
+      });
       return read.supportedGenerationMethods;
     };
     expect(await methods("sandbox/video-model-v1")).toEqual([]);

@@ -68,6 +68,7 @@ const model = Type.Object({
 
 const googleModel = Type.Object({
   name: Type.String({ description: "`models/` and the id.", examples: ["models/sandbox/chat"] }),
+  version: Type.String({ description: "Always empty: the id names the version." }),
   displayName: Type.String(),
   description: Type.String(),
   inputTokenLimit: Type.Integer(),

@@ -67,6 +67,8 @@ function lifecycleOf({ id }: ListedModel, catalog: Catalog) {
 function geminiModel(model: ListedModel) {
   return {
     name: `models/${model.id}`,
+    // Google documents it as required, and typed clients in Rust do so too. The vendors' versions have no form in common.
+    version: "",
     displayName: model.name,
     description: model.description,
     inputTokenLimit: model.context_length,
