@@ -63,12 +63,7 @@ export function completeResponse(
   for (const [key, value] of Object.entries(filled()))
     if (!isSet(response[key])) response[key] = value;
   for (const key of present) if (response[key] === undefined) response[key] = null;
-  const { reasoning } = response;
-  if (isObject(reasoning)) {
-    // Existing members keep their position; missing ones are appended.
-    const { effort = null, summary = null } = reasoning;
-    response["reasoning"] = { ...reasoning, effort, summary };
-  }
+  completeObjects(response);
   completeItems(response);
   completeUsage(response["usage"]);
   return response;
@@ -79,6 +74,23 @@ function completeHead(response: JsonObject, given: Partial<Given>): void {
   response["id"] = nonEmpty(response["id"]) ?? given.id ?? `resp_${crypto.randomUUID()}`;
   response["status"] ??= given.status ?? (isCut ? "incomplete" : "completed");
   response["created_at"] = wholeSeconds(response["created_at"] ?? given.createdAt);
+}
+
+/** Adds what objects in the response lack. Existing members keep their position; missing ones are appended. */
+function completeObjects(response: JsonObject): void {
+  const { reasoning, text, error } = response;
+  if (isObject(reasoning)) {
+    const { effort = null, summary = null } = reasoning;
+    response["reasoning"] = { ...reasoning, effort, summary };
+  }
+  if (isObject(text) && !isSet(text["format"]))
+    response["text"] = { ...text, format: { type: "text" } };
+  // OpenRouter's codes are numbers, others have none: typed clients could not read why the answer failed.
+  if (isObject(error) && !(nonEmpty(error["code"]) && nonEmpty(error["message"]))) {
+    const { code, message } = error;
+    const word = typeof code === "number" ? String(code) : (nonEmpty(code) ?? "server_error");
+    response["error"] = { ...error, code: word, message: nonEmpty(message) ?? "" };
+  }
 }
 
 /** Only the last item of an answer can be unfinished. */

@@ -1,5 +1,6 @@
 /** Members that a direct responses route adds or removes, because typed clients fail otherwise. RESP-52, RESP-53. */
 import { expect, it } from "vitest";
+import { GatewayError } from "../../../src/base/errors.ts";
 import { formatSse } from "../../../src/base/sse.ts";
 import { noUsage } from "../../../src/base/usage.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
@@ -137,4 +138,36 @@ it("RESP-52: a service tier that is not OpenAI's is the default one", () => {
   const tier = (service_tier: string) => direct.answer({ output: [], service_tier }, "a/b");
   expect(tier("on_demand")["service_tier"]).toBe("default");
   expect(tier("ultrafast")["service_tier"]).toBe("ultrafast");
+});
+
+it.each<[JsonObject, JsonObject]>([
+  [
+    { code: 502, message: "gone" },
+    { code: "502", message: "gone" },
+  ],
+  [{ message: "gone" }, { code: "server_error", message: "gone" }],
+  [
+    { code: "server_error", message: null },
+    { code: "server_error", message: "" },
+  ],
+  [
+    { code: "quota", message: "gone", metadata: {} },
+    { code: "quota", message: "gone", metadata: {} },
+  ],
+])(
+  "RESP-51: the error of a failed response has a code and a message that are texts: %j",
+  (error, told) => {
+    const failed: [string, JsonObject] = [
+      "response.failed",
+      { response: { status: "failed", error } },
+    ];
+    const { tap } = tapped(direct, framesOf(sse(failed)));
+    const [last] = dataOf(tap.fail(new GatewayError("upstream_error", "ours")));
+    expect(last).toMatchObject({ type: "response.failed", response: { error: told } });
+  },
+);
+
+it("RESP-51: settings of the text have their format, also beside another one", () => {
+  const answer = direct.answer({ output: [], text: { verbosity: "low" } }, "acme/talk");
+  expect(answer["text"]).toEqual({ verbosity: "low", format: { type: "text" } });
 });
