@@ -81,16 +81,9 @@ export class MessagesTap extends DirectTap {
   /** Returns the start with the canonical model, and with the estimate if it reports no input. */
   #start(data: WireObject, message: WireObject, reportsUsage: boolean): SseEvent {
     const reported = objectOf(message["usage"]);
-    const isFalse = misreports(reported);
-    const usage =
-      reportsUsage && !isFalse
-        ? reported
-        : {
-            output_tokens: 0,
-            ...reported,
-            ...(isFalse && { output_tokens: tokenCount(reported["output_tokens"]) }),
-            input_tokens: this.#options.inputEstimate,
-          };
+    const counted = { ...reported, output_tokens: tokenCount(reported["output_tokens"]) };
+    const isTrue = reportsUsage && !misreports(reported);
+    const usage = isTrue ? counted : { ...counted, input_tokens: this.#options.inputEstimate };
     const whole = completeMessage(message as JsonObject, this.#answerId);
     this.#answerId = whole.id;
     const changed = { ...data, message: { ...whole, model: this.#options.model, usage } };

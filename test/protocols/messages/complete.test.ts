@@ -86,3 +86,11 @@ it("STREAM-04: an end without its count of output has the one so far, on which t
   expect(first).toMatchObject({ usage: { output_tokens: 9 } });
   expect(second).toMatchObject({ delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } });
 });
+
+it.each([{ input_tokens: 3 }, { input_tokens: 3, output_tokens: null }])(
+  "TXT-10: the usage of a start has the count of output, which typed clients require: %j",
+  (counts) => {
+    const [begun] = toldOf(["message_start", { message: { usage: counts } }], end, stop);
+    expect(begun).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } });
+  },
+);
