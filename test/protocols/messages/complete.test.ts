@@ -87,7 +87,7 @@ it("STREAM-04: an end without its count of output has the one so far, on which t
   expect(second).toMatchObject({ delta: { stop_reason: "end_turn" }, usage: { output_tokens: 9 } });
 });
 
-it.each([{ input_tokens: 3 }, { input_tokens: 3, output_tokens: null }])(
+it.each<JsonObject>([{ input_tokens: 3 }, { input_tokens: 3, output_tokens: null }])(
   "TXT-10: the usage of a start has the count of output, which typed clients require: %j",
   (counts) => {
     const [begun] = toldOf(["message_start", { message: { usage: counts } }], end, stop);
