@@ -43,8 +43,8 @@ export class ChunkCompleter {
   }
 
   /**
-   * Returns the completed chunk; undefined if it lacks nothing. The chunk itself is not changed. `fields` are those of earlier chunks; if
-   * these had no id, none is invented: clients that store messages by id would take two answers for one.
+   * Returns the completed chunk; undefined if it lacks nothing. The chunk itself is not changed. `fields` are those of the answer, once it
+   * has begun.
    */
   complete(chunk: WireObject, fields: ChunkFields | undefined): JsonObject | undefined {
     if (this.#isComplete(chunk) && (fields === undefined || hasFields(chunk))) {

@@ -20,9 +20,6 @@ import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { createRewrite, type Rewrite } from "./rewrite.ts";
 import { normaliseUsage, writeUsage } from "./usage.ts";
 
-/** The id of the gateway's own frames until the vendor names one. */
-const noId = "chatcmpl-";
-
 export class ChatTap extends DirectTap {
   soundCharacters = 0;
   reasoningCharacters = 0;
@@ -37,11 +34,14 @@ export class ChatTap extends DirectTap {
   readonly #finished = new Set<unknown>();
   /** By index of a choice that has begun: whether it called tools. */
   readonly #begun = new Map<unknown, boolean>();
+  /** They have the gateway's own id and time until the vendor names its own. */
   #fields: ChunkFields;
+  /** True once the answer has begun, or has the vendor's id. */
+  #isNamed = false;
   /** The upstream's usage frame, kept for its other members. */
   #usageChunk: WireObject | undefined;
 
-  constructor({ model, request }: TapOptions) {
+  constructor({ model, request, id, createdAt }: TapOptions) {
     super();
     const options = request.stream_options;
     this.#model = model;
@@ -49,7 +49,8 @@ export class ChatTap extends DirectTap {
     this.#wantsUsage = isObject(options) && options["include_usage"] === true;
     this.#rewrite = createRewrite(model, this.#wantsUsage);
     this.#answers = Math.max(1, tokenCount(request.n, 1));
-    this.#fields = { id: noId, object: "chat.completion.chunk", created: 0, model };
+    const object = "chat.completion.chunk";
+    this.#fields = { id: `chatcmpl-${id}`, object, created: createdAt, model };
   }
 
   get usage(): Usage | undefined {
@@ -79,7 +80,9 @@ export class ChatTap extends DirectTap {
     if (id !== this.#fields.id && id !== undefined) {
       this.#fields = { ...this.#fields, id, created: wholeSeconds(chunk["created"]) };
     }
-    const known = this.#fields.id === noId ? undefined : this.#fields;
+    // Frames before the answer get no id: clients that store messages by id would take two answers for one.
+    this.#isNamed ||= id !== undefined || choices.length > 0;
+    const known = this.#isNamed ? this.#fields : undefined;
     const completed = this.#completer.complete(chunk, known);
     const frame = { data: this.#rewrite(completed ? "" : data, completed ?? chunk) };
     if (!this.ended) return [frame];
