@@ -176,7 +176,8 @@ Everything passes, including fields that the gateway does not know. These are th
   estimate that the call is charged by.
 - Members that clients require and some vendors leave out are added: ids, kinds and numbers of answers, choices and calls,
   arguments of calls, roles, a finish reason. So are the details of a usage. Items of responses get their id, role, status
-  and empty list or text, and events their numbers. Blocks of messages get their empty members, and ends the stop members. Times become whole seconds.
+  and empty list or text, and events their numbers. Blocks of messages get their empty members, and ends the stop members. Times become whole seconds,
+  and a list of thoughts and texts as content, as Mistral's models answer, becomes a text and \`reasoning_content\`.
   Empty roles and finish reasons, a \`status\` of null, and
   service tiers that OpenAI does not have, such as \`on_demand\`, are left out.
 - A field that the model does not support (\`parameters\` in the configuration) is dropped and reported.

@@ -11,6 +11,7 @@ import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
+import { withPlainContent } from "./plain-content.ts";
 
 /** Changes the answer. `namesTool`: the caller named the tool to call. */
 export function completeAnswer(answer: JsonObject, namesTool: boolean): void {
@@ -19,12 +20,10 @@ export function completeAnswer(answer: JsonObject, namesTool: boolean): void {
   answer["created"] = wholeSeconds(answer["created"]);
   if (hasForeignTier(answer)) delete answer["service_tier"];
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
-    const message = objectOf(choice["message"]) as JsonObject;
+    const message = withPlainContent(objectOf(choice["message"]) as JsonObject);
     choice["index"] ??= at;
-    const { tool_calls: calls } = message;
-    if (calls === null || isEmptyList(calls)) delete message["tool_calls"];
-    if (nonEmpty(message["role"]) === undefined)
-      choice["message"] = { ...message, role: "assistant" };
+    const role = nonEmpty(message["role"]) ?? "assistant";
+    choice["message"] = message["role"] === role ? message : { ...message, role };
     const reason = choice["finish_reason"];
     const own = ownReason(reason, !namesTool && objects(calls).length > 0);
     if (own !== undefined) {

@@ -20,6 +20,7 @@ import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
+import { hasListedContent, withPlainContent } from "./plain-content.ts";
 
 /** The fields that are the same on every chunk. */
 export interface ChunkFields {
@@ -116,7 +117,8 @@ export class ChunkCompleter {
   #choice(choice: JsonObject, at: number, answerId: string): JsonObject {
     const told = exactTwinOf(choice);
     const index = placeOf(told["index"]) ?? at;
-    const said = withoutEmptyRole(exactTwinOf(objectOf(told["delta"]) as JsonObject));
+    const wire = exactTwinOf(objectOf(told["delta"]) as JsonObject);
+    const said = withPlainContent(withoutEmptyRole(wire));
     const delta = this.#begun.has(index) ? said : { role: "assistant", ...said };
     this.#begun.add(index);
     const reason = reasonOf(told, this.#ownReason(told, index));
@@ -208,10 +210,8 @@ const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   const { delta, finish_reason: reason } = choice;
   if (!isObject(delta) || reason === "") return false;
   const { tool_calls: calls, role } = delta;
-  if (role === "") return false;
-  // vLLM writes an empty list beside each piece of text. VS Code takes it for a call, and shows no text.
-  if (isEmptyList(calls)) return false;
-  return !Array.isArray(calls) || calls.every(hasPlace);
+  if (role === "" || hasListedContent(delta)) return false;
+  return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);
 };
 
 const hasPlace = (call: unknown): boolean =>

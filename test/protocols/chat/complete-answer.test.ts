@@ -145,3 +145,24 @@ it.each([
     expect(answered({ id: "up1", created: time, choices: [] })["created"]).toBe(seconds);
   },
 );
+
+const thought = { type: "thinking", thinking: [{ type: "text", text: "Hm." }] };
+
+it("TXT-10: a list of Mistral's thoughts, texts and references is a text, with the thoughts beside it", () => {
+  const reference = { type: "reference", reference_ids: [1] };
+  const texts = ["It is ", "noon."].map((text) => ({ type: "text", text }));
+  const content = [thought, texts[0]!, reference, texts[1]!];
+  const answer = { id: "up1", created: 17, choices: [{ message: { role: "assistant", content } }] };
+  expect(answered(answer)["choices"]).toMatchObject([
+    { message: { role: "assistant", content: "It is noon.", reasoning_content: "Hm." } },
+  ]);
+});
+
+it.each<JsonObject>([
+  { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+  { type: "reasoning", summary: [{ type: "summary_text", text: "Hm.", signature: "s" }] },
+])("TXT-10: a list that is more than text stays: %j", (part) => {
+  const content = [part, { type: "text", text: "Hi" }];
+  const { choices } = answered({ id: "up1", choices: [{ message: { content } }] });
+  expect(choices).toMatchObject([{ message: { content } }]);
+});

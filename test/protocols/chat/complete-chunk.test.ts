@@ -264,3 +264,19 @@ it("TXT-10: chunks of a stream without any id have one of the gateway's, as Mini
   const { model: _, ...fields } = { ...base, id: "chatcmpl-1", model: "acme/talk" };
   expect(sent).toMatchObject([fields, { ...fields, created: 5 }, { ...fields, created: 5 }]);
 });
+
+it("TXT-10: deltas with a list of Mistral's thoughts and texts have texts", () => {
+  const delta = (...content: JsonObject[]) => ({
+    ...base,
+    choices: [{ index: 0, delta: { content } }],
+  });
+  const thought = { type: "thinking", thinking: [{ type: "text", text: "Hm." }] };
+  const stop = { ...base, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const sent = passed(delta(thought), delta({ type: "text", text: "Noon." }), delta(), stop);
+  expect(sent.map(({ choices }) => (choices as [{ delta: JsonObject }])[0].delta)).toEqual([
+    { role: "assistant", content: "", reasoning_content: "Hm." },
+    { content: "Noon." },
+    { content: "" },
+    {},
+  ]);
+});
