@@ -13,13 +13,16 @@ import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { endMarker } from "../stream-frames.ts";
 import { collectFrames } from "../collect-frames.ts";
 import { addMembers } from "./add-members.ts";
+import { completeAnswer } from "./complete-answer.ts";
 import { decodeStream } from "./decode-stream.ts";
 import { ChatReader } from "./read-stream.ts";
 import { encodeChoice } from "./response.ts";
 import { normaliseUsage } from "./usage.ts";
 
 /** Returns the stream of a whole answer. */
-export function framesOf(answer: JsonObject, { model, request }: AnswerContext): SseEvent[] {
+export function framesOf(given: JsonObject, { model, request }: AnswerContext): SseEvent[] {
+  const answer = { ...given };
+  completeAnswer(answer);
   const { choices, usage, object: _whole, ...told } = answer;
   const wantsUsage = request.includeUsage === true;
   const fields = { ...told, object: "chat.completion.chunk", model };

@@ -10,11 +10,12 @@ import type { AnswerContext } from "../codec.ts";
 import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
 import { argumentsObject } from "../tool-arguments.ts";
 import { frame } from "./frame.ts";
+import { completeAnswer } from "./complete.ts";
 import { isCall, MessagesReader, wholeInput, type MessagesEvent } from "./read-stream.ts";
 
 /** Returns the stream of a whole answer. */
 export function framesOf(answer: JsonObject, { model, inputEstimate }: AnswerContext): SseEvent[] {
-  const { content, stop_reason, stop_sequence, stop_details, ...others } = answer;
+  const { content, stop_reason, stop_sequence, stop_details, ...others } = completeAnswer(answer);
   const { container, context_management, usage, ...started } = others;
   const told = objectOf(usage) as JsonObject;
   const blocks = objects(content) as JsonObject[];

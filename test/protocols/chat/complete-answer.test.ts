@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
+import { contextFor, dataOf } from "./support.ts";
 
 const answered = (answer: JsonObject): JsonObject => chatCodec.direct.answer(answer, "acme/talk");
 
@@ -165,4 +166,14 @@ it.each<JsonObject>([
   const content = [part, { type: "text", text: "Hi" }];
   const { choices } = answered({ id: "up1", choices: [{ message: { content } }] });
   expect(choices).toMatchObject([{ message: { content } }]);
+});
+
+it("TXT-10: a whole answer that is sent as a stream is completed too", () => {
+  const message = { content: [thought, { type: "text", text: "Noon." }] };
+  const answer = { id: "up1", created: 1.5, choices: [{ message, finish_reason: "eos" }] };
+  const chunks = dataOf(chatCodec.direct.framesOf(answer, contextFor())).slice(0, -1);
+  for (const chunk of chunks) expect(chunk).toMatchObject({ id: "up1", created: 1 });
+  const told = JSON.stringify(chunks);
+  expect(told).toContain('{"reasoning_content":"Hm."}');
+  expect(told).toContain('{"content":"Noon."}');
 });

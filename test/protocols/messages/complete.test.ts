@@ -4,6 +4,7 @@ import type { SseEvent } from "../../../src/base/sse.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { messagesCodec } from "../../../src/protocols/messages/index.ts";
 import { tapAll } from "../canonical/support.ts";
+import { contextFor } from "../chat/support.ts";
 
 const { direct } = messagesCodec;
 const frameOf = ([type, members]: readonly [string, JsonObject]): SseEvent => ({
@@ -94,3 +95,12 @@ it.each<JsonObject>([{ input_tokens: 3 }, { input_tokens: 3, output_tokens: null
     expect(begun).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } });
   },
 );
+
+it("TXT-10: a whole answer that is sent as a stream is completed too", () => {
+  const content = [{ type: "tool_use", name: "f" }];
+  const frames = direct.framesOf({ id: "msg_1", content, usage }, contextFor());
+  const told = frames.map(({ data }) => JSON.parse(data) as JsonObject);
+  expect(told[0]).toMatchObject({ message: { type: "message", role: "assistant", content: [] } });
+  expect(told[1]).toMatchObject({ content_block: { id: "call_msg1_0", name: "f", input: {} } });
+  expect(told.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use", stop_sequence: null } });
+});
