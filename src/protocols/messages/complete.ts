@@ -69,7 +69,7 @@ export function completeAnswer(answer: JsonObject): JsonObject {
   return { ...whole, stop_reason: isCalling ? "tool_use" : "end_turn" };
 }
 
-/** What is known of an answer at its end. */
+/** The facts known of an answer at its end. */
 interface Ending {
   /** The stop members. */
   readonly stop: JsonObject;

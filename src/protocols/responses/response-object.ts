@@ -44,7 +44,7 @@ const present = [
   "prompt_cache_key",
 ] as const;
 
-/** What counts if the vendor left it out. */
+/** The members that count if the vendor left them out. */
 interface Given {
   readonly id: string;
   readonly createdAt: number;

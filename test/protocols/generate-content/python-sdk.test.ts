@@ -1,4 +1,4 @@
-/** What Google's SDK for Python and older ones send otherwise than the documents: bytes in the alphabet of URLs. CONV-417, CONV-517. */
+/** Bytes in the alphabet of URLs, as Google's SDK for Python sends them. CONV-417, CONV-517. */
 import { expect, it } from "vitest";
 import { routeOf } from "../../conversion/route.ts";
 
