@@ -1,4 +1,4 @@
-/** What follows a change of the providers: the libraries of their clouds are loaded, and wrongly copied keys are reported. */
+/** Follows changes of the providers: the libraries of their clouds are loaded, and wrongly copied keys are reported. */
 import type { Log } from "../base/log.ts";
 import { keyMistakes, type Provider } from "../catalog/index.ts";
 import { loadClouds, type Pools } from "../upstream/index.ts";

@@ -1,7 +1,7 @@
 /**
  * Refuses unknown words of a command line. Commander would take an unknown command as an argument of `serve`, the default. For an
- * unknown option, commander first reports missing required options: a misspelt `--name` would be reported as missing. Of an option that
- * is there twice commander uses the last value only: `usage --tag customer:acme --tag project:x` would show the sums of all customers.
+ * unknown option, commander first reports missing required options: a misspelt `--name` would be reported as missing. If an
+ * option is there twice, commander uses the last value only: `usage --tag customer:acme --tag project:x` would show the sums of all customers.
  */
 import type { Command } from "commander";
 import { suggest } from "../base/suggest.ts";

@@ -1,4 +1,4 @@
-/** What an answer's headers say of another attempt: `Retry-After` (RFC 9110, 10.2.3), `retry-after-ms` of OpenAI and Azure, `x-should-retry`. */
+/** The headers of an answer about another attempt: `Retry-After` (RFC 9110, 10.2.3), `retry-after-ms` of OpenAI and Azure, `x-should-retry`. */
 
 /** Headers with lower-case names. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -15,8 +15,8 @@ const codes = new Set([
 /**
  * In this order: OpenAI and most compatible vendors, Anthropic, Google, Amazon, xAI, Mistral, llama.cpp, DashScope, Groq, Copilot. Then
  * Moonshot, MiniMax, Zhipu, vLLM since 2026, Together and SGLang, Baseten and Poolside, LM Studio. At the end older vLLM, Hugging
- * Face's TGI and Together, older LM Studio, SambaNova, DeepInfra, GitHub Models; Cloudflare, SiliconFlow, NVIDIA's TensorRT-LLM and Triton,
- * Amazon Nova, Cohere, and llama.cpp within an answer and at embeddings.
+ * Face's TGI and Together, older LM Studio, SambaNova, DeepInfra, GitHub Models. Last, Cloudflare, SiliconFlow, NVIDIA's TensorRT-LLM and
+ * Triton, Amazon Nova, Cohere, and llama.cpp within an answer and at embeddings.
  */
 const messagePatterns = [
   /\bmaximum (?:context|prompt) length is\b/i,

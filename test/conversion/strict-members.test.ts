@@ -1,6 +1,6 @@
 /**
- * Vendors that refuse every member of a message that they do not know: Fireworks ("Extra inputs are not permitted, field:
- * 'messages[2].refusal', value: None"), Groq ("property 'annotations' is unsupported"), Cerebras and Mistral. Clients send answers of other
+ * Vendors that refuse every unknown member of a message: Fireworks ("Extra inputs are not permitted, field: 'messages[2].refusal'"), Groq
+ * ("property 'annotations' is unsupported"), Cerebras and Mistral. Clients send answers of other
  * vendors back as they came, and answers have these members. Traps T31, T41.
  */
 import { describe, expect, it } from "vitest";

@@ -108,7 +108,7 @@ describe("the bundled program", () => {
     "falls back to the sources without a word if its folder is another user's",
     () => {
       mkdirSync(join(checkout, "node_modules/.cache"));
-      // Nobody can make a directory there, not even root.
+      // No user can make a directory there, not even root.
       symlinkSync("/sys", join(checkout, "node_modules/.cache/tollgate-program"));
       expect(program()).toEqual({ main: join(checkout, "src/cli/main.ts"), said: "" });
     },

@@ -44,7 +44,7 @@ const words = [
   "input (9739 tokens) is larger than the max context size (8192 tokens). skipping",
 ];
 
-/** Of servers that have no other status for it. */
+/** The words of servers that have no other status for it. */
 const wordsOfFailures = [
   "rpc error: code = Internal desc = request (20652 tokens) exceeds the available context size (8192 tokens), try increasing it",
   "the request exceeds the available context size. try increasing the context size or enable context shift",

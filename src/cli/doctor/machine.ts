@@ -148,7 +148,7 @@ function unanswered(check: string, url: string, error: unknown): Finding | undef
   const { name, code } = error as NodeJS.ErrnoException;
   if (name === "AbortError")
     return failed(check, `${url} does not answer`, "read its log; if it hangs, restart it");
-  // Of TLS 1.3; the check of a port is all that `server.tls.client_ca` leaves.
+  // An error of TLS 1.3. The check of a port is all that `server.tls.client_ca` leaves.
   if (code?.endsWith("CERTIFICATE_REQUIRED"))
     return ok(check, `${url} takes connections, and calls only with a client certificate`);
   return undefined;

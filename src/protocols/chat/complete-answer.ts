@@ -22,6 +22,8 @@ export function completeAnswer(answer: JsonObject, namesTool: boolean): void {
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = withPlainContent(objectOf(choice["message"]) as JsonObject);
     choice["index"] ??= at;
+    const { tool_calls: calls } = message;
+    if (calls === null || isEmptyList(calls)) delete message["tool_calls"];
     const role = nonEmpty(message["role"]) ?? "assistant";
     choice["message"] = message["role"] === role ? message : { ...message, role };
     const reason = choice["finish_reason"];

@@ -211,7 +211,9 @@ const isWholeChoice = (choice: unknown): choice is WholeChoice => {
   if (!isObject(delta) || reason === "") return false;
   const { tool_calls: calls, role } = delta;
   if (role === "" || hasListedContent(delta)) return false;
-  return calls === undefined || !Array.isArray(calls) || calls.every(hasPlace);
+  // vLLM writes an empty list beside each piece of text. VS Code takes it for a call, and shows no text.
+  if (isEmptyList(calls)) return false;
+  return !Array.isArray(calls) || calls.every(hasPlace);
 };
 
 const hasPlace = (call: unknown): boolean =>

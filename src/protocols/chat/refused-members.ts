@@ -87,7 +87,7 @@ class Removal {
     return holder;
   }
 
-  /** What a message says in a refused member and can say in another one; the refused member is then empty. */
+  /** The words of a message in a refused member that another member can hold; the refused member is then empty. */
   #moved(message: JsonObject, path: string): JsonObject {
     return { ...this.#movedReasoning(message), ...this.#movedRefusal(message, path) };
   }

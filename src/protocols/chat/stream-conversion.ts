@@ -22,7 +22,7 @@ import { normaliseUsage } from "./usage.ts";
 /** Returns the stream of a whole answer. */
 export function framesOf(given: JsonObject, { model, request }: AnswerContext): SseEvent[] {
   const answer = { ...given };
-  completeAnswer(answer);
+  completeAnswer(answer, request.toolChoice?.type === "tool");
   const { choices, usage, object: _whole, ...told } = answer;
   const wantsUsage = request.includeUsage === true;
   const fields = { ...told, object: "chat.completion.chunk", model };

@@ -55,7 +55,7 @@ describe("numbers that are texts", () => {
   });
 });
 
-describe("one id for all calls, as LocalAI sends it", () => {
+describe("calls that share one id, as LocalAI sends them", () => {
   const first = { id: "up1", type: "function", function: { name: "x", arguments: '{"p":1}' } };
   const second = { ...first, function: { name: "x", arguments: '{"p":2}' } };
   const calls = [
