@@ -110,7 +110,9 @@ it.each(["fireworks-ai", "groq", "cerebras", "mistral"])(
 it.each(["deepseek", "dashscope", "zai", "mistral", "vercel", "cerebras", "vllm", "ollama"])(
   "T31: a turn of the developer is one of the system at %s",
   (vendor) => {
-    const rules = { role: "developer", content: "Be brief.", name: "ops" };
+    // Mistral takes no names of participants.
+    const name = vendor === "mistral" ? {} : { name: "ops" };
+    const rules = { role: "developer", content: "Be brief.", ...name };
     const { sent, notes } = direct(vendor, [rules, question, { ...rules, content: "Now." }]);
     expect(sent).toEqual([
       { ...rules, role: "system" },

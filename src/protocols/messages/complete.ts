@@ -57,6 +57,10 @@ export function completeMessage(message: JsonObject, ownId: string): JsonObject 
   return { ...message, ...missing(message, requiredOfMessage), id, content: blocks };
 }
 
+/** True for a call that the caller has to make. A call from within Anthropic's code execution may be over: the answer goes on after it. */
+export const isOwnCall = ({ type, caller }: WireObject): boolean =>
+  type === "tool_use" && (objectOf(caller)["type"] ?? "direct") === "direct";
+
 /**
  * Returns the completed whole answer. Local servers say `end_turn` of calls too, and loops of the vendor's documentation then ignore the
  * calls (T11).
@@ -65,7 +69,7 @@ export function completeAnswer(answer: JsonObject): JsonObject {
   const whole = completeMessage(answer, `msg_${crypto.randomUUID()}`);
   const { content, stop_reason: reason } = whole as WireObject;
   if (isSet(reason) && reason !== "end_turn") return whole;
-  const isCalling = objects(content).some(({ type }) => type === "tool_use");
+  const isCalling = objects(content).some(isOwnCall);
   return { ...whole, stop_reason: isCalling ? "tool_use" : "end_turn" };
 }
 

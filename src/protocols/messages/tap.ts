@@ -11,7 +11,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
 import { isSet, objectOf, parseObject } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
-import { completeBlock, completeEnd, completeMessage } from "./complete.ts";
+import { completeBlock, completeEnd, completeMessage, isOwnCall } from "./complete.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
 import { isCall, MessagesReader, wholeInput } from "./read-stream.ts";
@@ -23,6 +23,7 @@ export class MessagesTap extends DirectTap {
   #answerId: string;
   /** The open blocks by index: true for a call. */
   readonly #openBlocks = new Map<unknown, boolean>();
+  #hasOwnCall = false;
 
   constructor(options: TapOptions) {
     super();
@@ -70,8 +71,7 @@ export class MessagesTap extends DirectTap {
 
   /** Local servers say `end_turn` of calls too, as in whole answers (T11). */
   #withReason(text: string): string {
-    const { hasToolCall, stop } = this.#reader;
-    if (!hasToolCall || stop?.reason !== "end_turn") return text;
+    if (!this.#hasOwnCall || this.#reader.stop?.reason !== "end_turn") return text;
     const data = parseObject(text);
     const delta = objectOf(data?.["delta"]);
     if (!isSet(delta["stop_reason"])) return text;
@@ -99,6 +99,7 @@ export class MessagesTap extends DirectTap {
   }
 
   #addBlock(block: WireObject): void {
+    this.#hasOwnCall ||= isOwnCall(block);
     // Some vendors send the whole block in its start.
     for (const text of [block["text"], block["thinking"], wholeInput(block)]) this.log.add(text);
   }
