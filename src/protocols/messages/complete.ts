@@ -30,12 +30,15 @@ const requiredOfMessage: Defaults = {
 const requiredOfEnd: Defaults = { stop_sequence: () => null };
 
 /** Returns the members that a value lacks. */
-const missing = (value: WireObject, required: Defaults): JsonObject =>
-  Object.fromEntries(
-    Object.entries(required)
-      .filter(([name, make]) => (make() === null ? value[name] === undefined : !isSet(value[name])))
-      .map(([name, make]) => [name, make()]),
-  );
+function missing(value: WireObject, required: Defaults): JsonObject {
+  const added: JsonObject = {};
+  for (const [name, make] of Object.entries(required)) {
+    if (isSet(value[name])) continue;
+    const empty = make();
+    if (value[name] === undefined || empty !== null) added[name] = empty;
+  }
+  return added;
+}
 
 /** Returns the completed block; the same one if it lacks nothing. */
 export function completeBlock(block: JsonObject, answerId: string, index: number): JsonObject {
@@ -62,20 +65,24 @@ export const isOwnCall = ({ type, caller }: WireObject): boolean =>
   type === "tool_use" && (objectOf(caller)["type"] ?? "direct") === "direct";
 
 /**
- * Returns the completed whole answer. Local servers say `end_turn` of calls too, and loops of the vendor's documentation then ignore the
- * calls (T11).
+ * Returns the stop reason that the caller is told. Local servers say `end_turn` of calls too, and loops of the vendor's documentation then
+ * ignore the calls (T11).
  */
+export function ownReason(reason: Json | undefined, isCalling: boolean): Json {
+  if (isSet(reason) && reason !== "end_turn") return reason!;
+  return isCalling ? "tool_use" : "end_turn";
+}
+
+/** Returns the completed whole answer. */
 export function completeAnswer(answer: JsonObject): JsonObject {
   const whole = completeMessage(answer, `msg_${crypto.randomUUID()}`);
-  const { content, stop_reason: reason } = whole as WireObject;
-  if (isSet(reason) && reason !== "end_turn") return whole;
-  const isCalling = objects(content).some(isOwnCall);
-  return { ...whole, stop_reason: isCalling ? "tool_use" : "end_turn" };
+  const isCalling = objects(whole["content"]).some(isOwnCall);
+  return { ...whole, stop_reason: ownReason(whole["stop_reason"], isCalling) };
 }
 
 /** The facts known of an answer at its end. */
 interface Ending {
-  /** The stop members. */
+  /** The stop members, as the caller is told them. */
   readonly stop: JsonObject;
   readonly outputTokens: number;
   /** Replaces usage that cannot be true (T51). */
@@ -93,11 +100,12 @@ export function completeEnd(frame: SseEvent, { stop, outputTokens, trueUsage }: 
   const delta = objectOf(told["delta"]) as JsonObject;
   const usage = objectOf(told["usage"]) as JsonObject;
   const isCounted = isSet(usage["output_tokens"]) && trueUsage === undefined;
-  if (isCounted && isSet(delta["stop_reason"]) && delta["stop_sequence"] !== undefined)
-    return frame;
+  const reason = delta["stop_reason"];
+  const isOwn = isSet(reason) && (reason !== "end_turn" || reason === stop["stop_reason"]);
+  if (isCounted && isOwn && delta["stop_sequence"] !== undefined) return frame;
   const whole = {
     ...told,
-    delta: { ...delta, ...(isSet(delta["stop_reason"]) ? missing(delta, requiredOfEnd) : stop) },
+    delta: { ...delta, ...(isOwn ? missing(delta, requiredOfEnd) : stop) },
     usage: isCounted ? usage : { ...usage, ...(trueUsage ?? { output_tokens: outputTokens }) },
   };
   return { event: frame.event, data: JSON.stringify(whole) };

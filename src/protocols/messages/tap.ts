@@ -9,9 +9,9 @@ import type { SseEvent } from "../../base/sse.ts";
 import { tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { TapOptions } from "../codec.ts";
-import { isSet, objectOf, parseObject } from "../read.ts";
+import { objectOf } from "../read.ts";
 import { DirectTap, none } from "../stream-tap.ts";
-import { completeBlock, completeEnd, completeMessage, isOwnCall } from "./complete.ts";
+import { completeBlock, completeEnd, completeMessage, isOwnCall, ownReason } from "./complete.ts";
 import { encodeError } from "./errors.ts";
 import { frame } from "./frame.ts";
 import { isCall, MessagesReader, wholeInput } from "./read-stream.ts";
@@ -55,7 +55,7 @@ export class MessagesTap extends DirectTap {
       case "message_delta":
         // Frames after the stop reason, such as late usage, are held back too.
         if (!read.isLast && this.held.length === 0) break;
-        return this.#hold({ event: read.type, data: this.#withReason(data) }, this.#isWhole());
+        return this.#hold({ event: read.type, data }, this.#isWhole());
       case "message_stop":
         return this.#hold({ event: read.type, data }, true);
       case "error":
@@ -67,15 +67,6 @@ export class MessagesTap extends DirectTap {
         return [{ event: read.name, data }];
     }
     return [{ event: read.type, data }];
-  }
-
-  /** Local servers say `end_turn` of calls too, as in whole answers (T11). */
-  #withReason(text: string): string {
-    if (!this.#hasOwnCall || this.#reader.stop?.reason !== "end_turn") return text;
-    const data = parseObject(text);
-    const delta = objectOf(data?.["delta"]);
-    if (!isSet(delta["stop_reason"])) return text;
-    return JSON.stringify({ ...data, delta: { ...delta, stop_reason: "tool_use" } });
   }
 
   /** Returns the start with the canonical model, and with the estimate if it reports no input. */
@@ -132,6 +123,7 @@ export class MessagesTap extends DirectTap {
       frame("content_block_stop", { index }),
     );
     const { ending, wireUsage, usage } = this.#reader;
+    const stop = { ...ending, stop_reason: ownReason(ending["stop_reason"], this.#hasOwnCall) };
     // If the upstream reported no usage, the caller gets the billed output count (T44).
     const outputTokens =
       usage === undefined ? (billed?.outputTokens ?? 0) : tokenCount(wireUsage["output_tokens"]);
@@ -139,9 +131,9 @@ export class MessagesTap extends DirectTap {
     const trueUsage = isFalse ? encodeUsage(billed, "messages") : undefined;
     if (!this.held.some(({ event }) => event === "message_delta")) {
       const finalUsage = { ...wireUsage, output_tokens: outputTokens, ...trueUsage };
-      frames.push(frame("message_delta", { delta: ending, usage: finalUsage }));
+      frames.push(frame("message_delta", { delta: stop, usage: finalUsage }));
     }
-    const known = { stop: ending, outputTokens, trueUsage };
+    const known = { stop, outputTokens, trueUsage };
     frames.push(...this.held.map((frame) => completeEnd(frame, known)));
     if (!this.held.some(({ event }) => event === "message_stop")) {
       frames.push(frame("message_stop", {}));

@@ -104,3 +104,16 @@ it("TXT-10: a whole answer that is sent as a stream is completed too", () => {
   expect(told[1]).toMatchObject({ content_block: { id: "call_msg1_0", name: "f", input: {} } });
   expect(told.at(-2)).toMatchObject({ delta: { stop_reason: "tool_use", stop_sequence: null } });
 });
+
+it.each([
+  ["late usage after it", [end, ["message_delta", { delta: {}, usage }], stop]],
+  ["no end but that in its start", [stop]],
+] as const)("T11: no later end takes the reason for calls back: %s", (_, rest) => {
+  const call = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
+  const whole = { content: [call], usage, stop_reason: "end_turn" };
+  const told = toldOf(["message_start", { message: whole }], ...rest);
+  const ends = told.filter(({ type }) => type === "message_delta");
+  const reason = { stop_reason: "tool_use", stop_sequence: null };
+  expect(ends.map(({ delta }) => delta)).toEqual(ends.map(() => reason));
+  expect(ends).toHaveLength(Math.max(1, rest.length - 1));
+});
