@@ -12,19 +12,36 @@ import { nonEmpty, objectOf } from "../read.ts";
 import { addMissing, completeItem } from "./complete-item.ts";
 
 type PartIndex = "content_index" | "summary_index";
-type Kind = readonly [idStart: string, part?: PartIndex];
+/** The events of one kind. */
+interface Kind {
+  /** How ids of their items begin. */
+  readonly idStart: string;
+  /** The member with the number of the part; undefined if they belong to none. */
+  readonly numbered: PartIndex | undefined;
+  readonly isDelta: boolean;
+}
 
-/** Events of an item: how ids of such items begin, and what has the number of the part, if they belong to one. */
-const kinds = new Map<string, Kind>([
-  ["response.content_part", ["msg", "content_index"]],
-  ["response.output_text", ["msg", "content_index"]],
-  ["response.refusal", ["msg", "content_index"]],
-  ["response.reasoning_text", ["rs", "content_index"]],
-  ["response.reasoning_summary_part", ["rs", "summary_index"]],
-  ["response.reasoning_summary_text", ["rs", "summary_index"]],
-  ["response.function_call_arguments", ["fc"]],
-  ["response.custom_tool_call_input", ["ctc"]],
-]);
+/** The events of an item: their names, how ids of such items begin, and the number of a part. */
+const stepNames: readonly (readonly [start: string, idStart: string, numbered?: PartIndex])[] = [
+  ["response.content_part", "msg", "content_index"],
+  ["response.output_text", "msg", "content_index"],
+  ["response.refusal", "msg", "content_index"],
+  ["response.reasoning_text", "rs", "content_index"],
+  ["response.reasoning_summary_part", "rs", "summary_index"],
+  ["response.reasoning_summary_text", "rs", "summary_index"],
+  ["response.function_call_arguments", "fc"],
+  ["response.custom_tool_call_input", "ctc"],
+];
+
+/** By the event's whole name: cutting names would cost each event more than the rest of its check. */
+const kinds: ReadonlyMap<string, Kind> = new Map(
+  stepNames.flatMap(([start, idStart, numbered]) =>
+    ["added", "delta", "done"].map((step): [string, Kind] => [
+      `${start}.${step}`,
+      { idStart, numbered, isDelta: step === "delta" },
+    ]),
+  ),
+);
 
 /** An item that has begun. */
 interface Item {
@@ -58,19 +75,19 @@ export class EventCompleter {
 
   /** Returns the completed event; undefined if it lacks nothing. The event keeps its own numbers: its object serves later events too. */
   complete(event: BareEvent): JsonObject | undefined {
+    const { name, sequence } = event;
+    const kind = kinds.get(name);
+    // Nearly all events are such.
+    if (kind?.isDelta === true && isWhole(event.frame, kind.numbered)) return undefined;
     const frame = exactTwinOf(event.frame as JsonObject);
     const added: JsonObject = {};
-    const { name, sequence } = event;
-    const isNumbered = reportedCount(frame["sequence_number"]) !== undefined;
-    if (!isNumbered && name.startsWith("response.")) added["sequence_number"] = sequence;
-    const kind = name.slice(0, name.lastIndexOf("."));
+    if (!isNumbered(frame) && name.startsWith("response.")) added["sequence_number"] = sequence;
     let isChanged = false;
-    if (kind === "response.output_item") isChanged = this.#takeItem(event, { frame, added });
-    else {
-      const found = kinds.get(kind);
-      if (found) this.#place(event, found, { frame, added });
-      isChanged = found !== undefined && addMissing(objectOf(frame["part"]));
-    }
+    if (kind) {
+      this.#place(event, kind, { frame, added });
+      isChanged = addMissing(objectOf(frame["part"]));
+    } else if (name.startsWith("response.output_item."))
+      isChanged = this.#takeItem(event, { frame, added });
     isChanged ||= Object.keys(added).length > 0;
     return isChanged ? { ...frame, ...added } : undefined;
   }
@@ -98,8 +115,11 @@ export class EventCompleter {
   }
 
   /** Adds the item and the part that an event belongs to. */
-  #place({ name, answerId }: BareEvent, [idStart, numbered]: Kind, { frame, added }: Change): void {
-    if (name.endsWith(".delta") && isPlaced(frame, numbered)) return;
+  #place(
+    { name, answerId }: BareEvent,
+    { idStart, numbered }: Kind,
+    { frame, added }: Change,
+  ): void {
     const id = nonEmpty(frame["item_id"]);
     const latest = (): number => (this.#byId.get(id ?? "") ?? this.#latest)?.index ?? 0;
     const index = this.#indexOf(frame, added, latest);
@@ -142,8 +162,12 @@ function nameCall(wire: WireObject, begun: CallHead): boolean {
   return isNamed;
 }
 
-/** True if an event has the numbers of its item and part, and the item's id. */
-const isPlaced = (frame: JsonObject, numbered: PartIndex | undefined): boolean =>
+const isNumbered = (frame: WireObject): boolean =>
+  reportedCount(frame["sequence_number"]) !== undefined;
+
+/** True if an event has its number, those of its item and part, and the item's id. */
+const isWhole = (frame: WireObject, numbered: PartIndex | undefined): boolean =>
+  isNumbered(frame) &&
   reportedCount(frame["output_index"]) !== undefined &&
   nonEmpty(frame["item_id"]) !== undefined &&
   (numbered === undefined || reportedCount(frame[numbered]) !== undefined);
