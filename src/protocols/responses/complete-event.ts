@@ -45,6 +45,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map(
 
 /** An item that has begun. */
 interface Item {
+  /** Empty for an item of another kind that came without one. */
   readonly id: string;
   readonly index: number;
   isDone: boolean;
@@ -98,13 +99,13 @@ export class EventCompleter {
     const id = nonEmpty(wire["id"]);
     const index = this.#indexOf(frame, added, () => this.#indexOfItem(id, isBegun));
     const begun = isBegun ? undefined : this.#items.get(index);
-    if (id === undefined && begun) wire["id"] = begun.id;
+    if (id === undefined && begun !== undefined && begun.id !== "") wire["id"] = begun.id;
     const isNamed = begun !== undefined && nameCall(wire, begun.call);
     const status = isBegun ? "in_progress" : "completed";
     const isChanged = completeItem(wire, { answerId, index, status });
     const item = begun ?? this.#begin(index, nonEmpty(wire["id"]) ?? "", wire);
     item.isDone = !isBegun;
-    return isNamed || isChanged || wire["id"] !== id;
+    return isNamed || isChanged || nonEmpty(wire["id"]) !== id;
   }
 
   /** The place of an item whose event has no number: one that begins is the next. */
@@ -144,7 +145,7 @@ export class EventCompleter {
     const parts = { content_index: -1, summary_index: -1 };
     const item: Item = { id, index, isDone: false, parts, call: { call_id, name } };
     this.#items.set(index, item);
-    this.#byId.set(id, item);
+    if (id !== "") this.#byId.set(id, item);
     this.#latest = item;
     return item;
   }

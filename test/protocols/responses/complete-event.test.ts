@@ -119,6 +119,27 @@ it("RESP-52: an item without an id has the same one in all events and in the res
   });
 });
 
+it("TXT-10: an item of another kind without an id gets none, and the next item the next number", () => {
+  const search = { type: "web_search_call", status: "completed" };
+  const { id: _, ...item } = said;
+  const told = toldOf(
+    ["created", { response: { id: "resp_1" } }],
+    ["output_item.added", { item: search }],
+    ["output_item.done", { item: search }],
+    ["output_item.added", { item: { ...item, content: [] } }],
+    ["output_text.delta", { delta: "Hi." }],
+    ["completed", { response: { id: "resp_1", output: [search, item], usage } }],
+  );
+  const id = "msg_resp1_1";
+  expect(told.slice(2)).toMatchObject([
+    { output_index: 0, item: search },
+    { output_index: 1, item: { id } },
+    { output_index: 1, item_id: id },
+    { response: { output: [search, { id }] } },
+  ]);
+  expect(told[2]!["item"]).toEqual(search);
+});
+
 it("TXT-10: a number of -1 is none, and a frame that only has the rest in common keeps its own", () => {
   const at = { item_id: "msg_b", output_index: 0, content_index: 0 };
   const delta = (piece: string): Step => [
