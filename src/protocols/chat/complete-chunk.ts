@@ -53,11 +53,11 @@ export class ChunkCompleter {
       return undefined;
     }
     const told = withoutForeignTier(exactTwinOf(chunk as JsonObject));
-    const answerId = idText({ id: told["id"] ?? fields?.id }) ?? "";
+    const answerId = idText(told) ?? idText({ id: fields?.id }) ?? "";
     const choices = (objects(told["choices"]) as JsonObject[]).map((choice, at) =>
       this.#choice(choice, at, answerId),
     );
-    const id = typeof chunk["id"] === "number" ? answerId : undefined;
+    const id = nonEmpty(answerId);
     const created = isTimed(told) ? undefined : wholeSeconds(told["created"]);
     const changed = { ...member("id", id), ...member("created", created), choices };
     return { ...(fields as JsonObject | undefined), ...told, ...changed };
@@ -175,7 +175,7 @@ function placeOf(value: unknown): number | undefined {
 }
 
 const hasFields = ({ id, object, created }: WireObject): boolean =>
-  id !== undefined && object !== undefined && created !== undefined;
+  nonEmpty(id) !== undefined && object !== undefined && created !== undefined;
 
 /** True unless a chunk has a time that typed clients refuse. */
 const isTimed = ({ created }: WireObject): boolean =>

@@ -253,17 +253,23 @@ it.each([1_746_709_563.492141, 1_746_709_563_492, "1746709563"])(
   },
 );
 
-it("TXT-10: chunks of a stream without any id have one of the gateway's, as MiniMax and OpenVINO send it", () => {
-  const text = { choices: [{ index: 0, delta: { content: "Hi" } }] };
-  const chunks = [
-    { ...text, created: 17 },
-    text,
-    { choices: [{ index: 0, finish_reason: "stop" }] },
-  ];
-  const sent = passed(...chunks);
-  const { model: _, ...fields } = { ...base, id: "chatcmpl-1", model: "acme/talk" };
-  expect(sent).toMatchObject([fields, { ...fields, created: 5 }, { ...fields, created: 5 }]);
-});
+it.each([undefined, null, ""])(
+  "TXT-10: chunks of a stream without any id have one of the gateway's, as MiniMax and OpenVINO send it: %j",
+  (id) => {
+    const text = {
+      ...(id === undefined ? {} : { id }),
+      choices: [{ index: 0, delta: { content: "Hi" } }],
+    };
+    const chunks = [
+      { ...text, created: 17 },
+      text,
+      { ...text, choices: [{ index: 0, finish_reason: "stop" }] },
+    ];
+    const sent = passed(...chunks);
+    const { model: _, ...fields } = { ...base, id: "chatcmpl-1", model: "acme/talk" };
+    expect(sent).toMatchObject([fields, { ...fields, created: 5 }, { ...fields, created: 5 }]);
+  },
+);
 
 it("TXT-10: deltas with a list of Mistral's thoughts and texts have texts", () => {
   const delta = (...content: JsonObject[]) => ({
