@@ -59,7 +59,7 @@ export function encodeFinish({ reason }: Finish, asFunction: boolean): string {
 
 /** True if the caller names the tool to call. OpenAI itself ends such an answer with `stop`. */
 export const namesTool = ({ tool_choice: choice }: AnswerSettings): boolean =>
-  isObject(choice) && choice["type"] !== "allowed_tools";
+  isObject(choice) && (choice["type"] === "function" || choice["type"] === "custom");
 
 /**
  * Returns the protocol's word for a vendor's own one, for direct answers: clients with a closed list of words fail at any other. Undefined if

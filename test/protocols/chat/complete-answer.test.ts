@@ -51,8 +51,11 @@ it.each([
   ["auto", "stop", { finish_reason: "tool_calls", native_finish_reason: "stop" }],
   ["auto", "STOP", { finish_reason: "tool_calls", native_finish_reason: "STOP" }],
   ["auto", "length", { finish_reason: "length" }],
+  // As some clients write "auto", and vendors take it.
+  [{ type: "auto" }, "stop", { finish_reason: "tool_calls", native_finish_reason: "stop" }],
   // OpenAI itself says so.
   [{ type: "function", function: { name: "x" } }, "stop", { finish_reason: "stop" }],
+  [{ type: "custom", custom: { name: "x" } }, "stop", { finish_reason: "stop" }],
 ])(
   "T11: calls have the reason for calls, as agents' loops require: %j, %s",
   (choice, said, told) => {
