@@ -2,14 +2,13 @@
  * Converts a whole answer to a stream and back, with everything that the canonical form lacks: all choices, logprobs, annotations, audio,
  * custom tool calls and vendor extensions. Traps T14, T15.
  */
-import { exactText, exactTwinOf } from "../../base/exact-numbers.ts";
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { getOrCreate } from "../../base/memoize.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import { callId } from "../call-id.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { AnswerContext } from "../codec.ts";
-import { member, nonEmpty, objectOf, objects, parseObject } from "../read.ts";
+import { member, objectOf, objects, parseObject } from "../read.ts";
 import { endMarker } from "../stream-frames.ts";
 import { collectFrames } from "../collect-frames.ts";
 import { addMembers } from "./add-members.ts";
@@ -29,24 +28,21 @@ export function framesOf(given: JsonObject, { model, request }: AnswerContext): 
   const chunk = (said: Json[], totals: JsonObject | null = null): SseEvent => ({
     data: JSON.stringify({ ...fields, choices: said, ...(wantsUsage ? { usage: totals } : {}) }),
   });
-  const answerId = nonEmpty(answer["id"]) ?? "";
-  const said = (objects(choices) as JsonObject[]).map((choice, at) => {
-    const { index = at, message, finish_reason, logprobs = null, ...others } = choice;
-    const deltas = deltasOf(objectOf(message) as JsonObject, answerId);
+  const said = (objects(choices) as JsonObject[]).map((choice) => {
+    const { message, logprobs = null, ...others } = choice;
+    const deltas = deltasOf(message as JsonObject);
     // Clients append the logprobs of all frames, so they are sent once: with the first text, or at the end.
     const text = deltas.findIndex(
       (delta) => isPresent(delta["content"]) || isPresent(delta["refusal"]),
     );
     const steps = deltas.map((delta, step) => ({
-      index,
+      index: choice["index"]!,
       delta,
       logprobs: step === text ? logprobs : null,
       finish_reason: null,
     }));
-    const hasCalls = deltas.some((delta) => delta["tool_calls"] !== undefined);
-    const reason = finish_reason ?? (hasCalls ? "tool_calls" : "stop");
     const atEnd = text < 0 ? logprobs : null;
-    const end = { ...others, index, delta: {}, logprobs: atEnd, finish_reason: reason };
+    const end = { ...others, delta: {}, logprobs: atEnd };
     return { steps, end };
   });
   const totals = isObject(usage) && wantsUsage ? [chunk([], normaliseUsage(usage))] : [];
@@ -58,21 +54,21 @@ export function framesOf(given: JsonObject, { model, request }: AnswerContext): 
   ];
 }
 
-/** Splits a message into deltas: reasoning first, calls last. */
-function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
-  const { role = "assistant", content, refusal, tool_calls: calls, ...others } = message;
+/** Splits a completed message into deltas: reasoning first, calls last. */
+function deltasOf(message: JsonObject): JsonObject[] {
+  const { role, content, refusal, tool_calls: calls, ...others } = message;
   const said = Object.entries(others).filter(([, value]) => isPresent(value));
   const isReasoning = ([name]: readonly [string, Json]): boolean => name.startsWith("reasoning");
   const reasoning = Object.fromEntries(said.filter(isReasoning));
   const rest = Object.fromEntries(said.filter((entry) => !isReasoning(entry)));
   const pieces: JsonObject[] = [
-    { role, content: typeof content === "string" ? "" : null, refusal: null },
+    { role: role!, content: typeof content === "string" ? "" : null, refusal: null },
     reasoning,
     isPresent(content) ? { content: content! } : {},
     isPresent(refusal) ? { refusal: refusal! } : {},
     rest,
     ...(objects(calls) as JsonObject[]).map((call, index) => ({
-      tool_calls: [callDelta(call, index, answerId)],
+      tool_calls: [{ ...call, index }],
     })),
   ];
   return pieces.filter((piece) => Object.keys(piece).length > 0);
@@ -80,17 +76,6 @@ function deltasOf(message: JsonObject, answerId: string): JsonObject[] {
 
 const isPresent = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== "";
-
-/** Clients concatenate strings, so arguments that a vendor wrote as an object become JSON text. */
-function callDelta(call: JsonObject, index: number, answerId: string): JsonObject {
-  const id = nonEmpty(call["id"]) ?? callId(answerId, index);
-  const type = nonEmpty(call["type"]) ?? "function";
-  const { function: named } = call;
-  if (!isObject(named)) return { ...call, index, id, type };
-  const { arguments: written } = named;
-  const text = typeof written === "string" ? written : exactText(written ?? {});
-  return { ...call, index, id, type, function: { ...named, arguments: text } };
-}
 
 interface StreamedChoice {
   /** The choice's own stream, with index 0. */
