@@ -8,7 +8,7 @@ import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { isEmptyList, member, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
-import { completeCall, isCompleteCall } from "./complete-call.ts";
+import { completeCall, isCompleteCall, isOwnCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 import { withPlainContent } from "./plain-content.ts";
@@ -27,7 +27,7 @@ export function completeAnswer(answer: JsonObject, namesTool: boolean): void {
     const role = nonEmpty(message["role"]) ?? "assistant";
     choice["message"] = message["role"] === role ? message : { ...message, role };
     const reason = choice["finish_reason"];
-    const own = ownReason(reason, !namesTool && objects(calls).length > 0);
+    const own = ownReason(reason, !namesTool && objects(calls).some(isOwnCall));
     if (own !== undefined) {
       choice["native_finish_reason"] ??= reason!;
       choice["finish_reason"] = own;

@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
 import { argumentsText } from "../tool-arguments.ts";
+import { idText } from "./id-text.ts";
 
 /** True if a call, or its first piece, lacks nothing. */
 export const isCompleteCall = ({ id, type, function: called }: WireObject): boolean =>
@@ -25,3 +26,7 @@ export function completeCall(call: JsonObject, id: () => string, without: "" | "
   }
   return completed;
 }
+
+/** True for a call, or its first piece, that the caller has to make. LiteLLM also lists the calls that Claude's servers made (lisette#66). */
+export const isOwnCall = (call: WireObject): boolean =>
+  idText(call)?.startsWith("srvtoolu_") !== true;

@@ -17,7 +17,7 @@ import {
   wholeSeconds,
 } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
-import { completeCall, isCompleteCall } from "./complete-call.ts";
+import { completeCall, isCompleteCall, isOwnCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 import { hasListedContent, withPlainContent } from "./plain-content.ts";
@@ -102,8 +102,10 @@ export class ChunkCompleter {
   #ownReason(choice: WireObject, index: unknown): string | undefined {
     const { finish_reason: reason, delta } = choice;
     if (typeof reason !== "string") return undefined;
-    const calls = objects(objectOf(delta)["tool_calls"]);
-    return ownReason(reason, !this.#namesTool && (calls.length > 0 || this.#calls.has(index)));
+    const isCalling =
+      this.#calls.get(index)?.hasOwn === true ||
+      objects(objectOf(delta)["tool_calls"]).some(isOwnCall);
+    return ownReason(reason, !this.#namesTool && isCalling);
   }
 
   /** Notes the calls of a choice that lacks nothing: later pieces may. */
@@ -145,18 +147,20 @@ export class ChunkCompleter {
     if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
     if (index < calls.count) return { ...call, ...member("id", id), index };
     calls.count = index + 1;
+    calls.hasOwn ||= isOwnCall(call);
     return completeCall({ ...call, ...member("id", id), index }, () => callId(answerId, index), "");
   }
 }
 
-/** Calls begun: how many, and their places by the vendor's number and by id. */
+/** Calls begun: how many, whether the caller has to make one, and their places by the vendor's number and by id. */
 interface Calls {
   count: number;
+  hasOwn: boolean;
   readonly places: Map<number, number>;
   readonly byId: Map<string, number>;
 }
 
-const newCalls = (): Calls => ({ count: 0, places: new Map(), byId: new Map() });
+const newCalls = (): Calls => ({ count: 0, hasOwn: false, places: new Map(), byId: new Map() });
 
 /** The place of the call that a piece without a number continues; undefined if it begins one. */
 function continuedBy(

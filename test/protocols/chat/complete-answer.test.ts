@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
-import { contextFor, dataOf } from "./support.ts";
+import { contextFor, dataOf, framesOf, sse, tapped } from "./support.ts";
 
 const answered = (answer: JsonObject): JsonObject => chatCodec.direct.answer(answer, "acme/talk");
 
@@ -64,6 +64,32 @@ it.each([
     const answer = { id: "up1", choices: [{ index: 0, message, finish_reason: said }] };
     const { choices } = chatCodec.direct.answer(answer, "acme/talk", { tool_choice: choice });
     expect(choices).toEqual([{ index: 0, message, ...told }]);
+  },
+);
+
+it.each([
+  [["srvtoolu_1"], "stop"],
+  [["srvtoolu_1", "toolu_2"], "tool_calls"],
+])(
+  "T11: calls that Claude's servers made are not the caller's, as LiteLLM lists them: %j",
+  (ids, told) => {
+    const calls = ids.map((id) => ({
+      id,
+      type: "function",
+      function: { name: "f", arguments: "{}" },
+    }));
+    const message = { role: "assistant", content: "Noon.", tool_calls: calls };
+    const whole = answered({ id: "up1", choices: [{ index: 0, message, finish_reason: "stop" }] });
+    expect(whole["choices"]).toMatchObject([{ finish_reason: told }]);
+    const deltas = [...calls.map((call, index) => ({ tool_calls: [{ ...call, index }] })), {}];
+    const chunks = deltas.map((delta, at) => ({
+      id: "up1",
+      choices: [{ index: 0, delta, finish_reason: at < calls.length ? null : "stop" }],
+    }));
+    const { tap, passed } = tapped(chatCodec.direct, framesOf(sse(...chunks, "[DONE]")));
+    expect(dataOf([...passed, ...tap.release()]).at(-2)).toMatchObject({
+      choices: [{ finish_reason: told }],
+    });
   },
 );
 
