@@ -3,7 +3,9 @@
  * their counts are only information. docs/models.md "Prices".
  */
 import { afterEach, expect, it } from "vitest";
-import { json, sse } from "../support/recorder.ts";
+import { adminToken, startAdminGateway } from "../admin/support.ts";
+import { csvRows } from "../admin-reads/csv-read.ts";
+import { json, sse, startRecorder } from "../support/recorder.ts";
 import { config } from "./cost-table.ts";
 import { describeGateways, idOf } from "./support.ts";
 
@@ -66,4 +68,27 @@ describeGateways("a refusal of Claude", { config }, (bench) => {
       }
     }
   });
+});
+
+it("BILL-01: the log and its CSV say which counts the vendor does not bill", async () => {
+  const up = await startRecorder(json(whole(undefined, 0)));
+  const gateway = await startAdminGateway({ config: config(up.url) });
+  try {
+    await gateway.credit("1");
+    const asked = { model: "acme/messages", messages, max_tokens: 100 };
+    await (await gateway.post("/v1/messages", asked)).text();
+    const path = "/requests?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
+    const { json: told } = await gateway.admin("GET", path);
+    expect(told).toMatchObject({
+      data: [{ cost: "0", price_lines: [], usage: { input_tokens: 412, unbilled: 1 } }],
+    });
+    const headers = { accept: "text/csv", authorization: `Bearer ${adminToken}` };
+    const file = await fetch(`${gateway.url}/admin/v1${path}`, { headers });
+    expect(csvRows(await file.text())).toMatchObject([
+      { cost: "0", "usage.input_tokens": "412", "usage.unbilled": "1" },
+    ]);
+  } finally {
+    await gateway.close();
+    await up.close();
+  }
 });

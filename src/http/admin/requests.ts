@@ -35,7 +35,11 @@ const row = Type.Object({
     }),
   ),
   http_status: orNull(Type.Integer()),
-  usage: orNull(anything("The counts it was billed by, such as `input_tokens`.")),
+  usage: orNull(
+    anything(
+      "The counts it was billed by, such as `input_tokens`. With `unbilled: 1` its vendor bills none of them.",
+    ),
+  ),
   usage_source: orNull(Type.String({ examples: ["upstream", "estimated"] })),
   cost: usd("The charge."),
   duration_ms: orNull(Type.Integer()),
@@ -157,6 +161,7 @@ const otherCounts = [
   "image_tool_text_tokens",
   "image_tool_image_tokens",
   "image_tool_output_tokens",
+  "unbilled",
 ] as const;
 
 const list = route({

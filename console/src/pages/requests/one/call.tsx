@@ -75,7 +75,8 @@ function Summary({ row }: { row: Row }) {
 function Call({ row }: { row: Row }) {
   const attempts = row.attempts as unknown as Attempted[];
   const { plan, hooks = [] } = explainedOf(row);
-  const usage: Readonly<Record<string, unknown>> = row.usage ?? {};
+  const { unbilled, ...usage }: Readonly<Record<string, unknown>> = row.usage ?? {};
+  const source = row.usage_source === "estimated" ? ", estimated" : "";
   return (
     <>
       <Summary row={row} />
@@ -113,7 +114,7 @@ function Call({ row }: { row: Row }) {
         <Bodies id={row.id} />
       </Part>
       {Object.keys(usage).length > 0 && (
-        <Part title={`Usage${row.usage_source === "estimated" ? ", estimated" : ""}`}>
+        <Part title={`Usage${source}${unbilled === undefined ? "" : ", not billed by its vendor"}`}>
           <CountsTable label="Usage" counts={usage} />
         </Part>
       )}
