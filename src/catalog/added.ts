@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../base/json.ts";
 import { accessRow } from "./access-build.ts";
 import { buildCatalog } from "./build.ts";
 import { listedModel } from "./list/models.ts";
+import { pricedAt } from "./list/regional-price.ts";
 import { listedModels, vendorRows } from "./list/shipped.ts";
 import type { VendorRow } from "./list/types.ts";
 import { addressOf } from "./presets.ts";
@@ -96,16 +97,18 @@ export function buildAdded(
   const provider = { ...providers.get(added.id)!, guarded: !allowPrivate };
   const preset = presetOfSettings(added.settings);
   const isListed = preset !== undefined && added.settings["models"] === undefined;
-  const models = isListed ? presetModels(preset, added.id, list()) : [...written.values()];
+  const models = isListed ? presetModels(preset, provider, list()) : [...written.values()];
   return { provider, models, listed: isListed };
 }
 
 /** The models of a preset at this provider. If the provider's id is not the vendor's, model ids begin with the provider's id. */
-function presetModels(preset: VendorRow, id: string, list: string): Model[] {
+function presetModels(preset: VendorRow, { id, baseUrl }: Provider, list: string): Model[] {
   const vendor = id === preset.id ? preset : { ...preset, id, prefix: id };
   const models = new Map<string, Model>();
   const own = ownModels(preset.id).map((model) => (id === preset.id ? model : moved(model, id)));
-  const listed = listedModels(list, new Set([preset.id])).map((row) => listedModel(row, vendor));
+  const listed = listedModels(list, new Set([preset.id])).map((row) =>
+    listedModel(pricedAt(vendor, row, baseUrl), vendor),
+  );
   for (const model of [...own, ...listed])
     if (model !== undefined && !models.has(model.id)) models.set(model.id, model);
   return [...models.values()];

@@ -1,6 +1,7 @@
 /** The catalogue of a gateway without a configuration file: the vendors whose keys are in the environment. docs/models.md. */
 import { disguise, type Environment } from "./environment.ts";
 import { listedId, listedModel } from "./list/models.ts";
+import { pricedAt } from "./list/regional-price.ts";
 import { listedModels, shippedList } from "./list/shipped.ts";
 import { unpricedListed, unpricedMedia } from "./own-prices.ts";
 import { activePresets, presetProvider } from "./presets.ts";
@@ -35,6 +36,7 @@ export function environmentCatalog(
   const active = activePresets(environment);
   if (active.length === 0) return { providers: new Map(), models: new Map() };
   const vendors = new Map(active.map(({ row }) => [row.id, row]));
+  const addresses = new Map(active.map(({ row, baseUrl }) => [row.id, baseUrl]));
   const providers = active.map((preset) => presetProvider(preset, environment));
   const models = new Map<string, Model>();
   const unpriced = new Map<string, UnpricedModel>();
@@ -44,7 +46,7 @@ export function environmentCatalog(
     const vendor = vendors.get(row.vendor)!;
     const id = listedId(row, vendor);
     if (models.has(id)) continue;
-    const model = listedModel(row, vendor);
+    const model = listedModel(pricedAt(vendor, row, addresses.get(row.vendor)!), vendor);
     if (model === undefined) unpriced.set(id, unpricedListed(row, vendor));
     else models.set(id, model);
   }

@@ -1,9 +1,11 @@
 /** Prices of the shipped list that are not those of the public one, because vendors bill something else. docs/models.md. */
 import { describe, expect, it } from "vitest";
 import { formatUsd } from "../../src/base/money.ts";
+import { buildAdded } from "../../src/catalog/added.ts";
 import {
   environmentCatalog,
   readPublicList,
+  shippedList,
   vendorRows,
   type TextModel,
 } from "../../src/catalog/index.ts";
@@ -80,5 +82,36 @@ describe("the price of a listed model", () => {
     expect(ratesOf("au.anthropic.claude-opus-4-6-v1")).toBe("5.5 27.5 0.55 6.875");
     // Older models have no price for the world.
     expect(ratesOf("us.anthropic.claude-opus-4-1-20250805-v1-0")).toBe("15 75 1.5 18.75");
+  });
+
+  it("is a tenth above the listed one for new models at Vertex AI outside the global location", () => {
+    const inputsAt = (place: string) => {
+      const { models } = environmentCatalog({
+        GOOGLE_GENAI_USE_VERTEXAI: "true",
+        GOOGLE_CLOUD_PROJECT: "p",
+        GOOGLE_CLOUD_LOCATION: place,
+      });
+      const names = ["claude-sonnet-4-6@default", "claude-opus-4-1@20250805", "gemini-3.5-flash"];
+      return [...names, "gemini-2.5-pro"].map((name) => {
+        const { input, above = [] } = (models.get(`google-vertex/${name}`) as TextModel).offers[0]!
+          .price;
+        return [input, ...above.map(({ rates }) => rates.input)].map(formatUsd).join(" ");
+      });
+    };
+    expect(inputsAt("global")).toEqual(["3 6", "15", "1.5", "1.25 2.5"]);
+    for (const place of ["us-east5", "eu"])
+      expect(inputsAt(place)).toEqual(["3.3 6.6", "15", "1.65", "1.25 2.5"]);
+    const added = buildAdded(
+      {
+        id: "vertex-2",
+        settings: {
+          vendor: "google-vertex",
+          base_url: "https://us-east5-aiplatform.googleapis.com/v1/projects/p/locations/us-east5",
+        },
+        credentials: [{ id: "default", apiKey: "k", weight: 1 }],
+      },
+      { list: shippedList, allowPrivate: false },
+    ).models.find(({ id }) => id === "vertex-2/gemini-3.5-flash") as TextModel;
+    expect(formatUsd(added.offers[0]!.price.input)).toBe("1.65");
   });
 });

@@ -1,4 +1,4 @@
-/** Prices of a cloud's regions: Bedrock bills Claude a tenth more in a region or geography than worldwide. docs/models.md. */
+/** Prices of a cloud's places: Bedrock and Vertex AI bill new models a tenth more in a region or geography than worldwide. docs/models.md. */
 import { formatUsd, parseUsd } from "../../base/money.ts";
 import type { ListedModel, ListedPrice, VendorRow } from "./types.ts";
 
@@ -15,6 +15,16 @@ export function withRegionalPrices(
     const worldwide = byName.get(model.model.replace(region, "global."))?.price;
     return worldwide === undefined ? model : { ...model, price: aTenthMore(worldwide) };
   });
+}
+
+/** Matches addresses of Vertex AI in a region or a group of regions. */
+const place = /\/locations\/(?!global\/*$)[a-z0-9-]+\/*$/;
+
+/** A model of a list for calls to this address: there it may cost a tenth more. */
+export function pricedAt({ placed }: VendorRow, model: ListedModel, baseUrl: string): ListedModel {
+  const { price } = model;
+  if (placed === undefined || price === undefined || !place.test(baseUrl)) return model;
+  return new RegExp(placed).test(model.model) ? { ...model, price: aTenthMore(price) } : model;
 }
 
 const more = (usd: string): string => formatUsd((parseUsd(usd) * 11n + 9n) / 10n);

@@ -44,6 +44,8 @@ export interface VendorRow {
   readonly not_free?: string;
   /** A regular expression of the beginnings of names by region, in place of which the same model worldwide has `global.`. */
   readonly regional?: string;
+  /** A regular expression of the models that cost a tenth more at an address of a region, such as `/locations/us-east5`. */
+  readonly placed?: string;
   /** A regular expression of the models that are only served at `responses`. */
   readonly responses_only?: string;
   /** A regular expression of the models that refuse a prefill: a conversation that ends with the beginning of the answer. */
