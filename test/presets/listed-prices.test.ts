@@ -42,6 +42,19 @@ describe("the price of a listed model", () => {
     ]);
   });
 
+  it("has the fees of Perplexity's models at OpenRouter too", () => {
+    const { models } = environmentCatalog({ OPENROUTER_API_KEY: "k" });
+    const feeOf = (name: string) => {
+      const { offers, parameters } = models.get(`openrouter/${name}`) as TextModel;
+      return [formatUsd(offers[0]!.price.request ?? 0n), parameters["web_search_options"]];
+    };
+    expect(feeOf("perplexity/sonar")).toEqual(["0.005", false]);
+    expect(feeOf("perplexity/sonar-pro")).toEqual(["0.006", false]);
+    expect(feeOf("perplexity/sonar-reasoning-pro")).toEqual(["0.006", false]);
+    expect(feeOf("perplexity/sonar-pro-search")).toEqual(["0.018", false]);
+    expect(feeOf("openai/gpt-5.4")[0]).toBe("0");
+  });
+
   it("is none if the list has 0 for a model that its vendor bills", () => {
     const { models, unpriced } = environmentCatalog(every("key"));
     for (const id of [
