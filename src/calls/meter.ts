@@ -149,15 +149,20 @@ export async function meterPartial(
   return { usage, source: "estimated" };
 }
 
-/** Matches members with output text in the answers of the four protocols, up to where the JSON was cut. */
+/** Matches members with output text in the answers of the four protocols, up to where the JSON was cut; those of reasoning by their names. */
 const textMembers =
-  /"(?:content|text|thinking|reasoning_content|reasoning|arguments|refusal|transcript)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/g;
+  /"(?:(thinking|reasoning_content|reasoning)|content|text|arguments|refusal|transcript)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)/g;
 
-/** The output text in the beginning of an answer's JSON; empty if there is none yet. */
-export function textOfCut(json: string): string {
+/** The output in the beginning of an answer's JSON; without text if there is none yet. */
+export function outputOfCut(json: string) {
   let text = "";
-  for (const [, escaped = ""] of json.matchAll(textMembers)) text += plainText(escaped);
-  return text;
+  let reasoningCharacters = 0;
+  for (const [, reasoning, escaped = ""] of json.matchAll(textMembers)) {
+    const plain = plainText(escaped);
+    text += plain;
+    if (reasoning !== undefined) reasoningCharacters += plain.length;
+  }
+  return { text, characters: text.length, reasoningCharacters };
 }
 
 function plainText(escaped: string): string {

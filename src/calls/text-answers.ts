@@ -26,8 +26,8 @@ import {
   meterPartial,
   meterBackground,
   meterWhole,
+  outputOfCut,
   reportsInput,
-  textOfCut,
   type Metered,
 } from "./meter.ts";
 import type { Candidate } from "./prepare.ts";
@@ -93,10 +93,10 @@ async function answerCut(
 ): Promise<Answered> {
   if (!(error instanceof ExchangeError) || error.failure !== "aborted") throw error;
   if (context.isStopped) throw error;
-  const text = textOfCut(error.received?.toString("utf8") ?? "");
+  const output = outputOfCut(error.received?.toString("utf8") ?? "");
   // No text of the answer arrived: nothing is charged, as for a stream without a frame.
-  if (text === "") throw error;
-  const metered = await meterPartial(undefined, context.inputEstimate, text);
+  if (output.text === "") throw error;
+  const metered = await meterPartial(undefined, context.inputEstimate, output);
   return answeredFor(context, candidate, metered, () => undefined);
 }
 

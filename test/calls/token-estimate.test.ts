@@ -2,7 +2,7 @@
 import { countTokens } from "gpt-tokenizer";
 import { expect, it } from "vitest";
 import { costMs } from "../support/cost.ts";
-import { meterPartial, meterBackground, textOfCut, tokensIn } from "../../src/calls/meter.ts";
+import { meterPartial, meterBackground, outputOfCut, tokensIn } from "../../src/calls/meter.ts";
 import { noUsage } from "../../src/base/usage.ts";
 
 it("a run without a break is counted in pieces, and the text around it as usual", async () => {
@@ -37,10 +37,20 @@ it("a long text is extrapolated from its beginning, whether the rest was kept or
 });
 
 it("T62: the text of JSON that was cut in an escape counts up to the cut", () => {
-  expect(textOfCut('{"choices":[{"message":{"content":"One\\ntwo')).toBe("One\ntwo");
-  expect(textOfCut('{"content":"One \\u00')).toBe("One \\u00");
-  expect(textOfCut('{"reasoning":"Why. ","content":"Because.","model":"m"')).toBe("Why. Because.");
-  expect(textOfCut('{"id":"c1","model":"m"')).toBe("");
+  expect(outputOfCut('{"choices":[{"message":{"content":"One\\ntwo').text).toBe("One\ntwo");
+  expect(outputOfCut('{"content":"One \\u00').text).toBe("One \\u00");
+  expect(outputOfCut('{"reasoning":"Why. ","content":"Because.","model":"m"').text).toBe(
+    "Why. Because.",
+  );
+  expect(outputOfCut('{"id":"c1","model":"m"').text).toBe("");
+});
+
+it("T62: reasoning in an answer that its caller left is counted as such", async () => {
+  const cut = outputOfCut('{"reasoning_content":"one two three","content":"four');
+  const { usage } = await meterPartial(undefined, 99, cut);
+  expect(usage).toMatchObject({ inputTokens: 99, outputTokens: 4, reasoningTokens: 3 });
+  const plain = await meterPartial(undefined, 99, outputOfCut('{"content":"one two'));
+  expect(plain.usage).toMatchObject({ outputTokens: 2, reasoningTokens: 0 });
 });
 
 it("T62: usage that a vendor reported before its caller left is raised to the text that arrived", async () => {
