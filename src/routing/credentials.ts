@@ -144,11 +144,13 @@ export class Credentials {
     const name = nameOf[refusal.of](use, id);
     const rules = this.#rulesOf(refusal.of);
     const before = this.#coolDowns.get(name);
+    // A credential that this gateway lacks is fetched again in the background, and no other gateway reports that it works.
+    const grownMs = refusal.isOwn === true ? 0 : (before?.pauseMs ?? 0) * 2;
     // Concurrent calls that are refused count as one refusal.
     const pauseMs =
       before !== undefined && before.endMs > nowMs
         ? before.pauseMs
-        : Math.min(Math.max((before?.pauseMs ?? 0) * 2, rules.firstPauseMs), rules.pauseMsMax);
+        : Math.min(Math.max(grownMs, rules.firstPauseMs), rules.pauseMsMax);
     const askedMs = Math.min(refusal.retryAfterMs ?? 0, retryAfterMsMax);
     const endMs = Math.max(nowMs + (askedMs > 0 ? askedMs : pauseMs), before?.endMs ?? 0);
     if (rules.pauseMsMax > 0) this.#coolDowns.set(name, { beganMs: nowMs, endMs, pauseMs });

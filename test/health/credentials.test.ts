@@ -47,6 +47,20 @@ it("keys share calls by weight", () => {
   expect(picked.filter((id) => id === "a")).toHaveLength(25);
 });
 
+it("a credential that this gateway cannot get is tried again each half minute: nothing tells when it can", () => {
+  const lacking = { of: "credential", isOwn: true } as const;
+  let nowMs = 0;
+  for (let count = 0; count < 6; count += 1) {
+    keys.refused(use, "a", lacking, nowMs);
+    expect(pick(nowMs + 29_999)).toBe("b");
+    nowMs += 30_000;
+    expect(pick(nowMs)).toBe("a");
+  }
+  // A vendor's refusal does not begin with the pause of the earlier ones.
+  keys.refused(use, "a", { of: "credential" }, nowMs);
+  expect(pick(nowMs + 60_000)).toBe("a");
+});
+
 describe("a rate limit of a key", () => {
   it("pauses the key for the vendor's time, at this model only", () => {
     limited("a", 0, 7_000);
