@@ -168,7 +168,14 @@ it("the converter knows addresses, identities and protocols of the clouds", () =
     auth: { type: "aws", region: "us-east-1", access_key_id: "${AWS_ACCESS_KEY_ID}" },
   });
   expect(modelOf(result, "bedrock/sonnet").offers).toMatchObject([
-    { protocol: "messages", upstream_model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0" },
+    {
+      protocol: "messages",
+      upstream_model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+      price: { input: "3.3", cache_read: "0.33", output: "16.5" },
+    },
+  ]);
+  expect(modelOf(result, "vertex/flash-eu").offers).toMatchObject([
+    { upstream_model: "gemini-3.5-flash", price: { input: "1.65", output: "9.9" } },
   ]);
   expect(modelOf(result, "bedrock/titan").offers).toMatchObject([
     { protocol: "converse", price: { input: "0.8", output: "1.6" } },

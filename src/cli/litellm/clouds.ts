@@ -152,6 +152,7 @@ export function bedrockTarget(parameters: Parameters): Target {
     row: { dialect: "bedrock", base_url, ...awsAccess(parameters, region) },
     protocols: [isClaude ? "messages" : "converse"],
     upstream: upstream ?? name,
+    cloud: "amazon-bedrock",
     known: isClaude
       ? { vendor: "anthropic", name: model.slice(10).replace(/-v\d+(:\d+)?$/, "") }
       : undefined,
@@ -203,6 +204,7 @@ export function vertexTarget(parameters: Parameters): Target | Refused {
     },
     protocols,
     upstream: name,
+    cloud: "google-vertex",
     known,
   };
 }

@@ -172,13 +172,20 @@ function knownOf({ params, info, group, report }: Entry, target: Target, to: str
   return guessed;
 }
 
+/** Finds the model in its cloud's list, whose prices hold there; undefined if it is not in it. */
+function atCloud({ cloud, upstream, row }: Target): Model | undefined {
+  const baseUrl = String(row["base_url"]);
+  const find = (name: string) => knownModel(cloud, name, baseUrl);
+  return find(upstream) ?? find(`${upstream}@default`);
+}
+
 /** Returns the file's price, else the list's. A self-hosted server without a price is free. */
 function priceOf(
   own: OwnPrice | undefined,
   target: Target,
   known: Model | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
-  const listed = known && listedPrice(known);
+  const listed = known && listedPrice(atCloud(target) ?? known);
   if (own === undefined)
     return target.isSelfHosted ? { price: { input: "0", output: "0" } } : listed;
   // A price for searches alone must not make the tokens of an unknown model free.

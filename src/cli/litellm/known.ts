@@ -4,24 +4,32 @@ import { buildAdded, modelRow, shippedList, vendorRows, type Model } from "../..
 
 const lists = new Map<string, ReadonlyMap<string, Model>>();
 
-/** Returns a vendor's models in the list, by the vendor's own names; empty if the vendor is not in the list. */
-export function listOf(vendor: string): ReadonlyMap<string, Model> {
-  return getOrCreate(lists, vendor, () =>
-    vendorRows().some(({ id }) => id === vendor) ? readList(vendor) : new Map(),
+/**
+ * Returns a vendor's models in the list, by the vendor's own names; empty if the vendor is not in the list. Prices may depend on the address;
+ * without `baseUrl` they are those of the vendor's own.
+ */
+export function listOf(vendor: string, baseUrl?: string): ReadonlyMap<string, Model> {
+  return getOrCreate(lists, `${vendor} ${baseUrl}`, () =>
+    vendorRows().some(({ id }) => id === vendor) ? readList(vendor, baseUrl) : new Map(),
   );
 }
 
-function readList(vendor: string): ReadonlyMap<string, Model> {
+function readList(vendor: string, baseUrl: string | undefined): ReadonlyMap<string, Model> {
   const credentials = [{ id: "default", apiKey: "none", weight: 1 }];
-  const added = { id: vendor, settings: { vendor }, credentials };
+  const settings = { vendor, ...(baseUrl !== undefined && { base_url: baseUrl }) };
+  const added = { id: vendor, settings, credentials };
   const { models } = buildAdded(added, { list: shippedList, allowPrivate: true });
   return new Map(models.map((model) => [model.offers[0]!.upstreamModel, model]));
 }
 
 /** Finds a model by its name at the vendor, with or without its date; undefined if it is not in the list. */
-export function knownModel(vendor: string | undefined, name: string): Model | undefined {
+export function knownModel(
+  vendor: string | undefined,
+  name: string,
+  baseUrl?: string,
+): Model | undefined {
   if (vendor === undefined) return undefined;
-  const list = listOf(vendor);
+  const list = listOf(vendor, baseUrl);
   const undated = name.replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2}|latest|default)$/, "");
   return list.get(name) ?? list.get(name.replace("@", "-")) ?? list.get(undated);
 }

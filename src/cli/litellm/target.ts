@@ -16,6 +16,8 @@ export interface Target {
   readonly upstream: string;
   /** The vendor in the list of models, and the model's name there. */
   readonly known?: { readonly vendor: string; readonly name: string } | undefined;
+  /** The cloud in the list of models, whose prices may differ from the maker's own. */
+  readonly cloud?: string;
   /** A self-hosted server: its models are free unless the file sets a price. */
   readonly isSelfHosted?: boolean;
   /** True if all models of the vendor's list can be called there, by their own names. */
