@@ -89,11 +89,12 @@ function request(
     ...removeFilteredFields(copy),
     ...removeBillingLine(copy, upstream.model),
     ...fitSystemTurns(copy, upstream.model),
-    ...removeUnsigned(copy, upstream.model),
   ];
+  const { messages: turns } = copy;
+  notes.push(...removeUnsigned(copy, upstream.model));
   removeBlankTexts(copy, upstream.model);
   notes.push(
-    ...disableThinkingInLoop(copy, body["messages"], upstream.model),
+    ...disableThinkingInLoop(copy, turns, upstream.model),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
   );

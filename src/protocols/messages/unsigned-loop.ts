@@ -11,7 +11,7 @@ import { unsignedAt } from "./unsigned.ts";
 /**
  * Switches thinking off in `body`, a copy of the caller's without foreign thinking, if the conversation ends in a tool loop or an answer
  * that another vendor began. Edits of the context that require thinking are left out too.
- * @param before the caller's messages, with foreign thinking
+ * @param before the same messages with foreign thinking, at the same positions
  * @param model the upstream's name of the model
  */
 export function disableThinkingInLoop(

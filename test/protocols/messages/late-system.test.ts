@@ -84,4 +84,30 @@ describe("a system turn within a conversation", () => {
     expect(body["messages"]).toEqual([user, effort, tools]);
     expect(notes).toEqual([]);
   });
+
+  it("T39: that is left out hides no tool loop that another vendor began", () => {
+    const { body, notes } = messagesCodec.direct.request(
+      {
+        model: "acme/x",
+        max_tokens: 9000,
+        thinking: { type: "enabled", budget_tokens: 2000 },
+        messages: [
+          user,
+          system("Gone.", { clear_at: "next_user_message" }),
+          system(" "),
+          {
+            role: "assistant",
+            content: [
+              { type: "thinking", thinking: "Hm.", signature: "" },
+              { type: "tool_use", id: "toolu_1", name: "look", input: {} },
+            ],
+          },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1" }] },
+        ],
+      },
+      { model: "claude-opus-4-6", stream: false },
+    );
+    expect(body).not.toHaveProperty("thinking");
+    expect(notes.map(({ param }) => param)).toContain("thinking");
+  });
 });
