@@ -6,6 +6,7 @@ import { exactTwinOf } from "../base/exact-numbers.ts";
 import { isObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import type { Json, JsonObject } from "./canonical/request.ts";
+import { isSet } from "./read.ts";
 
 /** Tools of Anthropic and OpenRouter that call a model of the caller's choice. */
 const toolTypes = /^(?:advisor_\d+|openrouter:(?:advisor|fusion|image_generation|subagent))$/;
@@ -26,12 +27,19 @@ export function removeOtherModels(body: JsonObject): Note[] {
     ...removeFrom(body, "plugins", isPanel),
     ...removeCompoundModels(body),
   ];
-  // The choice among tools without any tool is an error at vendors.
-  if (notes.length > 0 && Array.isArray(body["tools"]) && body["tools"].length === 0) {
-    delete body["tools"];
-    delete body["tool_choice"];
-  }
-  return notes;
+  const { tools } = body;
+  if (notes.length === 0 || !Array.isArray(tools) || tools.length > 0) return notes;
+  return [...notes, ...removeChoice(body)];
+}
+
+/** The choice among tools without any tool is an error at vendors. Without tools, `auto` and `none` have no effect. */
+function removeChoice(body: JsonObject): Note[] {
+  const { tool_choice: choice } = body;
+  const kind = isObject(choice) ? choice["type"] : choice;
+  delete body["tools"];
+  delete body["tool_choice"];
+  if (!isSet(kind) || kind === "auto" || kind === "none") return [];
+  return [{ param: "tool_choice", kind: "dropped", detail: "sent only with tools, dropped" }];
 }
 
 function removeFrom(body: JsonObject, param: string, isOther: (entry: Json) => boolean): Note[] {
@@ -45,9 +53,10 @@ function removeFrom(body: JsonObject, param: string, isOther: (entry: Json) => b
 
 /** The models of which Groq's systems consist, each at its own price. */
 function removeCompoundModels(body: JsonObject): Note[] {
-  const custom = body["compound_custom"];
+  const custom = exactTwinOf(body["compound_custom"]);
   if (!isObject(custom) || !Object.hasOwn(custom, "models")) return [];
-  const { models: _models, ...rest } = custom;
+  const { models, ...rest } = custom;
   body["compound_custom"] = rest;
-  return [{ param: "compound_custom.models", kind: "dropped", detail }];
+  // Null is not noted, as in filter.ts.
+  return models === null ? [] : [{ param: "compound_custom.models", kind: "dropped", detail }];
 }

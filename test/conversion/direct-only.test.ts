@@ -232,7 +232,19 @@ const otherModels: readonly Case[] = [
     },
     absent: ["tools", "tool_choice", "compound_custom.models"],
     nowhere: ["opus", "fusion"],
-    reported: ["tools[0]", "plugins[1]", "compound_custom.models"],
+    reported: ["tools[0]", "tool_choice", "plugins[1]", "compound_custom.models"],
+  },
+  {
+    title: "TXT-19: a choice without effect, and models of null, go with them unreported",
+    from: "chat",
+    to: "chat",
+    body: {
+      tools: [{ type: "openrouter:fusion" }],
+      tool_choice: "auto",
+      compound_custom: { models: null },
+    },
+    absent: ["tools", "tool_choice", "compound_custom.models"],
+    reported: ["tools[0]"],
   },
 ];
 
