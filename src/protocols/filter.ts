@@ -1,7 +1,7 @@
 /** Fields that are removed from a request on every route, including direct ones (TXT-17 to TXT-19). */
 import type { Note } from "../base/notes.ts";
-import type { JsonObject } from "./canonical/request.ts";
-import { removeOtherModels } from "./other-models.ts";
+import type { JsonObject, NativeField } from "./canonical/request.ts";
+import { isOtherModel, otherModelDetail, removeOtherModels } from "./other-models.ts";
 
 /**
  * Never forwarded: callers do not choose a service tier, a region, a pricier speed, a vendor's fallback model or a cheaper hour. The
@@ -23,6 +23,14 @@ export const filteredNames = filteredFields
   .join(", ")
   .replace(/, (?=[^,]*$)/, " and ");
 
+const detail = "never forwarded, dropped";
+
+/** Why a field of the caller's protocol is removed on every route; undefined if it is not. */
+export function whyNeverForwarded({ param, value }: NativeField): string | undefined {
+  if (filteredFields.some((name) => name === param)) return detail;
+  return isOtherModel(param, value) ? otherModelDetail : undefined;
+}
+
 /**
  * Removes from `body`, a copy of the caller's, the filtered fields and what would run other models, and notes each. Null is not noted: SDKs
  * send it for unset fields.
@@ -34,7 +42,7 @@ export function removeFilteredFields(body: JsonObject): Note[] {
     const isNothing = body[param] === null;
     delete body[param];
     if (isNothing) continue;
-    notes.push({ param, kind: "dropped", detail: "never forwarded, dropped" });
+    notes.push({ param, kind: "dropped", detail });
   }
   return notes;
 }

@@ -27,6 +27,7 @@ import {
   type Fitting,
   type Fitted,
 } from "./fit-fields.ts";
+import { whyNeverForwarded } from "./filter.ts";
 import { fitIds } from "./fit-ids.ts";
 import { fitReasoning, hasDisplay } from "./fit-reasoning.ts";
 import { capOutputTokens, fitValues } from "./fit-values.ts";
@@ -73,12 +74,15 @@ function dropNativeFields({ protocol, native }: CanonicalRequest): Note[] {
     const loss = lossOf(protocol, field);
     if (loss.class === "refused") throw refusalOf(protocol, field, loss);
   }
-  const detail = `the provider's protocol has no such field, dropped in conversion; a provider that speaks ${protocolTitles[protocol]} gets it`;
-  return groupByPath(unsupportedFields.map(({ param }) => param)).map((param) => ({
-    param,
-    kind: "dropped",
-    detail,
-  }));
+  const usual = `the provider's protocol has no such field, dropped in conversion; a provider that speaks ${protocolTitles[protocol]} gets it`;
+  const byDetail = Map.groupBy(unsupportedFields, (field) => whyNeverForwarded(field) ?? usual);
+  return [...byDetail].flatMap(([detail, fields]) =>
+    groupByPath(fields.map(({ param }) => param)).map((param): Note => ({
+      param,
+      kind: "dropped",
+      detail,
+    })),
+  );
 }
 
 /**

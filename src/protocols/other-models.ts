@@ -11,13 +11,17 @@ import { isSet } from "./read.ts";
 /** Tools of Anthropic and OpenRouter that call a model of the caller's choice. */
 const toolTypes = /^(?:advisor_\d+|openrouter:(?:advisor|fusion|image_generation|subagent))$/;
 
-const callsModel = (tool: Json): boolean =>
+const callsModel = (tool: unknown): boolean =>
   isObject(tool) && typeof tool["type"] === "string" && toolTypes.test(tool["type"]);
+
+/** True for such a tool as a field of the caller's protocol, such as `tools[2]`. */
+export const isOtherModel = (param: string, value: unknown): boolean =>
+  /^tools\[\d+\]$/.test(param) && callsModel(value);
 
 /** OpenRouter's plugin by which a panel of models answers. */
 const isPanel = (plugin: Json): boolean => isObject(plugin) && plugin["id"] === "fusion";
 
-const detail =
+export const otherModelDetail =
   "runs another model, which neither the key's allowlist nor the price covers, dropped";
 
 /** Removes these parts from `body`, a copy of the caller's, and notes each. */
@@ -47,7 +51,9 @@ function removeFrom(body: JsonObject, param: string, isOther: (entry: Json) => b
   if (!Array.isArray(list) || !list.some(isOther)) return [];
   body[param] = exactTwinOf(list).filter((entry) => !isOther(entry));
   return list.flatMap((entry, index) =>
-    isOther(entry) ? [{ param: `${param}[${index}]`, kind: "dropped" as const, detail }] : [],
+    isOther(entry)
+      ? [{ param: `${param}[${index}]`, kind: "dropped" as const, detail: otherModelDetail }]
+      : [],
   );
 }
 
@@ -58,5 +64,6 @@ function removeCompoundModels(body: JsonObject): Note[] {
   const { models, ...rest } = custom;
   body["compound_custom"] = rest;
   // Null is not noted, as in filter.ts.
-  return models === null ? [] : [{ param: "compound_custom.models", kind: "dropped", detail }];
+  if (models === null) return [];
+  return [{ param: "compound_custom.models", kind: "dropped", detail: otherModelDetail }];
 }

@@ -49,6 +49,19 @@ it("TXT-14: the note of a dropped field says who would get it", () => {
   expect(notes).toContainEqual({ param: "logit_bias", kind: "dropped", detail });
 });
 
+it("TXT-17 TXT-19: the note of a field that no provider gets says so", () => {
+  const advisor = { type: "advisor_20260301", name: "advisor", model: "claude-opus-5-5" };
+  const body = { service_tier: "auto", tools: [advisor], unknown: 1, fallbacks: ["a"] };
+  const { notes } = convert("messages", "chat", body);
+  const details = Object.fromEntries(notes.map(({ param, detail }) => [param, detail]));
+  expect(details).toEqual({
+    service_tier: "never forwarded, dropped",
+    fallbacks: "never forwarded, dropped",
+    "tools[0]": expect.stringMatching(/allowlist/),
+    unknown: expect.stringMatching(/gets it$/),
+  });
+});
+
 describe("each row of the table of losses", () => {
   it.each(rowsOf("dropped"))("T33: %s %s is dropped and reported", (from, place, targets) => {
     const [path] = place.split(":");
