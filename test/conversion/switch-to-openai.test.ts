@@ -4,6 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { vendorQuirks } from "../../src/catalog/index.ts";
+import type { JsonObject } from "../../src/protocols/index.ts";
+import { responsesCodec } from "../../src/protocols/responses/index.ts";
 import { routeOf } from "./route.ts";
 import type { Body } from "./world.ts";
 
@@ -143,6 +145,24 @@ describe("a responses conversation of another vendor", () => {
     const route = routeOf("responses", "responses", body, quirksOf("openai"));
     expect(route.body["input"]).toEqual([input[4], input[0]]);
     expect(route.notes.map(({ param }) => param)).toEqual(["input.reasoning"]);
+  });
+
+  it("RESP-52 T39: goes to OpenAI without reasoning whose id the gateway added", () => {
+    const { direct } = responsesCodec;
+    const output: JsonObject[] = [
+      { type: "reasoning", summary },
+      { type: "reasoning", summary: [], encrypted_content: "gAAA" },
+      { ...call, call_id: "c1" },
+    ];
+    const said = direct.answer({ id: "resp_1", output }, "acme/x")["output"] as Body[];
+    expect(said.every(({ id }) => typeof id === "string")).toBe(true);
+    const { body } = at("openai", [...said, input[0]!]);
+    expect(body["input"]).toEqual([
+      { type: "reasoning", summary: [], encrypted_content: "gAAA" },
+      said[2],
+      input[0],
+    ]);
+    expect(at("openai-compatible", said).body["input"]).toEqual(said);
   });
 
   it.each(strict)("T39: goes to %s without open reasoning beside encrypted one", (dialect) => {

@@ -6,10 +6,9 @@
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
 import { reportedCount } from "../../base/usage.ts";
-import { partId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { nonEmpty, objectOf } from "../read.ts";
-import { addMissing, completeItem } from "./complete-item.ts";
+import { addMissing, completeItem, itemId } from "./complete-item.ts";
 
 type PartIndex = "content_index" | "summary_index";
 /** The events of one kind. */
@@ -125,7 +124,7 @@ export class EventCompleter {
     const latest = (): number => (this.#byId.get(id ?? "") ?? this.#latest)?.index ?? 0;
     const index = this.#indexOf(frame, added, latest);
     const item =
-      this.#items.get(index) ?? this.#begin(index, id ?? partId(idStart, answerId, index));
+      this.#items.get(index) ?? this.#begin(index, id ?? itemId(idStart, { answerId, index }));
     if (id === undefined) added["item_id"] = item.id;
     if (numbered === undefined) return;
     const begun = item.parts[numbered] + (name.endsWith("part.added") ? 1 : 0);

@@ -16,6 +16,13 @@ export const idStarts = new Map<unknown, string>([
   ["custom_tool_call", "ctc"],
 ]);
 
+/**
+ * Returns the id of an item whose vendor gave none. `start`: how OpenAI's ids of such items begin. That of reasoning begins otherwise: OpenAI
+ * refuses reasoning that it does not have, and fit-history.ts tells it by its id.
+ */
+export const itemId = (start: string, { answerId, index }: Omit<ItemPlace, "status">): string =>
+  partId(start === "rs" ? "gw_rs" : start, answerId, index);
+
 /** The answer that an item belongs to, and the item's place in it. */
 export interface ItemPlace {
   readonly answerId: string;
@@ -55,7 +62,7 @@ export function completeItem(item: unknown, place: ItemPlace): boolean {
     isChanged = addMissing(part) || isChanged;
   const start = idStarts.get(type);
   if (start !== undefined && nonEmpty(item["id"]) === undefined)
-    isChanged = set(item, "id", partId(start, place.answerId, place.index));
+    isChanged = set(item, "id", itemId(start, place));
   const isCall = type === "function_call" || type === "custom_tool_call";
   if (isCall && nonEmpty(item["call_id"]) === undefined)
     isChanged = set(item, "call_id", partId("call", place.answerId, place.index));
