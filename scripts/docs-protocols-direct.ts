@@ -54,6 +54,7 @@ Everything passes, including fields that the gateway does not know. These are th
 - Some vendors and models answer only by a stream, such as Qwen3 and QwQ at Alibaba. If a whole answer is asked for, their stream is collected.
 - Groq, Cerebras, Mistral and Databricks refuse \`reasoning_content\`. They do not get earlier reasoning, converted or not.
 - Fireworks, Groq, Cerebras and Mistral refuse members of earlier answers that they do not know: signatures of Gemini's calls, sources,
-  \`refusal\`, also if empty, and cache markers. Mistral also refuses \`name\`. A refusal goes as text. All but empty members are reported.
+  \`refusal\`, also if empty, and cache markers. Mistral also refuses \`name\`. A refusal goes as text, also to DeepSeek. All but empty
+  members are reported.
 - Fireworks and OpenCode Zen take earlier reasoning as \`reasoning_content\` only.
 - Vendors also do not get parameters of OpenAI that they refuse, such as \`store\` and \`prompt_cache_key\`. That is reported.`;

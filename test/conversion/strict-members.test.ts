@@ -128,6 +128,15 @@ it.each(["openai", "openrouter", "house"])("T31: it stays one at %s", (vendor) =
   expect(direct(vendor, [rules, question]).sent).toEqual([rules, question]);
 });
 
+it("T31: an answer that only refused has its text as content at DeepSeek, which refuses one without", () => {
+  const refused = { role: "assistant", content: null, refusal: "No." };
+  const cited = { role: "assistant", content: "There.", annotations: [] };
+  expect(direct("deepseek", [question, refused, question, cited])).toMatchObject({
+    sent: [question, { role: "assistant", content: "No." }, question, cited],
+    notes: ["messages.refusal rewritten"],
+  });
+});
+
 it("T31: other vendors get the members as they came", () => {
   const answer = { role: "assistant", content: "There.", refusal: null, annotations: [] };
   const { sent } = direct("openrouter", [question, answer, { ...question, cache_control }]);
