@@ -86,6 +86,21 @@ it("T41: existing reasoning is sent, and answers without reasoning get a blank",
   expect(sent("messages", body, { upstreamModel })).toEqual(["Let me look.", " "]);
 });
 
+it.each(["generate_content", "responses"] as const)(
+  "T41: answers of %s get blank thinking at DeepSeek in messages too",
+  (from) => {
+    const kindsAt = (upstreamModel: string) =>
+      (routeOf(from, "messages", conversations[from], { upstreamModel }).body["messages"] as Body[])
+        .filter(({ role }) => role === "assistant")
+        .map(({ content }) => (content as Body[]).map(({ type }) => type));
+    expect(kindsAt("deepseek-v4-pro")).toEqual([
+      ["thinking", "tool_use"],
+      ["thinking", "text"],
+    ]);
+    expect(kindsAt("claude-sonnet-5")).toEqual([["tool_use"], ["text"]]);
+  },
+);
+
 it("T41: a conversation without calls is unchanged", () => {
   const messages = [question("Hi"), { role: "assistant", content: "Yes?" }];
   const body = { ...conversations.messages, messages: [...messages, question("Why?")] };

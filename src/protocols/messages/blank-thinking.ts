@@ -1,5 +1,5 @@
 /**
- * DeepSeek on the direct route. It requires thinking in each earlier answer of a conversation with tools, unless thinking is off, and checks
+ * DeepSeek in this protocol. It requires thinking in each earlier answer of a conversation with tools, unless thinking is off, and checks
  * no signature. Other vendors wrote these answers, or the client keeps no thinking. Chat has the same rule. Traps T39, T41.
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
@@ -14,7 +14,7 @@ export const readsAnyThinking = ({ thinking }: JsonObject, model: string): boole
   deepseek.test(model) && objectOf(thinking)["type"] !== "disabled";
 
 /**
- * Adds blank thinking to the answers of `body`, a copy of the caller's, that have none. Changed messages are copied, the others shared.
+ * Adds blank thinking to the answers of `body`, a copy of the caller's or a conversion's, that have none. Changed messages are copied, the others shared.
  * Nothing is lost, so this is not noted.
  */
 export function fillThinking(body: JsonObject, model: string): void {

@@ -14,6 +14,7 @@ import type {
 } from "../canonical/request.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { restoreNative } from "../native.ts";
+import { fillThinking } from "./blank-thinking.ts";
 import { encodeCache, encodeContent } from "./blocks.ts";
 import { limitCacheMarkers } from "./cache-markers.ts";
 import { limits } from "./limits.ts";
@@ -43,7 +44,7 @@ export function encodeRequest(request: CanonicalRequest, model: string): JsonObj
     restoreNative(body, request.native);
     removeFilteredFields(body);
     limitCacheMarkers(body);
-  }
+  } else fillThinking(body, model);
   return body;
 }
 
