@@ -74,6 +74,12 @@ describe("an answer with calls", () => {
     expect(callsSent("chat", chat(calls, details("google-gemini-v1")))).toEqual(calls);
     for (const format of ["openai-responses-v1", "anthropic-claude-v1"])
       expect(callsSent("chat", chat(calls, details(format)))).toEqual(signed);
+    for (const format of ["MiniMax-response-v1", "unknown", "google-gemini-v1"]) {
+      const text = { type: "reasoning.text", text: "Hm.", format, index: 0 };
+      expect(callsSent("chat", chat(calls, { reasoning_details: [text] }))).toEqual(signed);
+      const both = { reasoning_details: [text, { type: "reasoning.encrypted", data: "c2ln" }] };
+      expect(callsSent("chat", chat(calls, both))).toEqual(calls);
+    }
   });
 
   it.each(["gemini-2.5-flash", "gpt-5"])("T38: is unchanged at %s", (model) => {

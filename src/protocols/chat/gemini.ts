@@ -45,6 +45,11 @@ function isUnsigned(message: Json): message is Calling {
   return isObject(first) && !isSet(first["extra_content"]) && !isProven;
 }
 
-/** False for details whose format names another vendor, such as `openai-responses-v1`. */
-const mayBeOwn = (detail: Json): boolean =>
-  !isObject(detail) || !/^(?:anthropic|openai|xai|azure)/.test(nonEmpty(detail["format"]) ?? "");
+/** False for details whose format names another vendor, such as `openai-responses-v1`, and for mere text, as MiniMax gives it. */
+function mayBeOwn(detail: Json): boolean {
+  if (!isObject(detail)) return true;
+  const { type, format, signature } = detail;
+  const isText = type === "reasoning.text" || type === "reasoning.summary";
+  if (isText && nonEmpty(signature) === undefined) return false;
+  return !/^(?:anthropic|openai|xai|azure)/.test(nonEmpty(format) ?? "");
+}
