@@ -36,11 +36,20 @@ const tool = (ttl: string) => ({
   cache_control: { type: "ephemeral", ttl },
 });
 
+const plain = said({ type: "text", text: "Hi" });
+const called = (ttl: string) => {
+  const { cache_control } = part("", ttl);
+  const call = { id: "c1", type: "function", function: { name: "f", arguments: "{}" } };
+  return [
+    ...plain,
+    { role: "assistant", content: null, tool_calls: [{ ...call, cache_control }] },
+    { role: "tool", tool_call_id: "c1", content: "x" },
+  ];
+};
+
 const rest = 100n * 3_000n + 10n * 15_000n;
 const fiveMinutes = rest + 1_000n * 3_750n;
 const hour = rest + 1_000n * 6_000n;
-const plain = said({ type: "text", text: "Hi" });
-
 interface Row {
   readonly model?: string;
   readonly request?: object;
@@ -58,6 +67,7 @@ const rows: [name: string, Row][] = [
     },
   ],
   ["with marked tools", { request: { messages: plain, tools: [tool("1h")] }, costNano: hour }],
+  ["with marked calls", { request: { messages: called("1h") }, costNano: hour }],
   ["marked without a lifetime", { request: { messages: said(part("Hi")) }, costNano: fiveMinutes }],
   [
     "with markers of both kinds",

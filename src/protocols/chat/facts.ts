@@ -49,7 +49,7 @@ function countMarker({ cache_control: marker }: WireObject, size: Size): void {
 const mediaParts = new Set(["image_url", "input_audio", "file", "video_url"]);
 
 function addMessage(message: WireObject, size: Size): void {
-  countMarker(message, size);
+  for (const holder of [message, ...objects(message["tool_calls"])]) countMarker(holder, size);
   for (const key of Object.keys(message)) {
     const value = message[key];
     if (key !== "content") size.characters += typeof value === "string" ? textCharacters(value) : 0;
