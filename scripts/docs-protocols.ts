@@ -216,7 +216,7 @@ ${content()}
 - Kimi, DeepSeek and MiMo require reasoning in earlier answers of a conversation with calls. If it is missing, they get a blank, from the
   first answer on if tools are offered.
 - Claude Code names its session within \`metadata.user_id\`. OpenAI and Azure get it as \`prompt_cache_key\` too: their newer models find a
-  cached prompt reliably by this key only.
+  cached prompt reliably by this key only. Azure's older addresses, with a version, refuse it and do not get it.
 - MiniMax's own endpoint is asked to give reasoning apart (\`reasoning_split\`): otherwise it stands in the text, between \`<think>\` and
   \`</think>\`. On the direct route the caller decides.
 - MiMo refuses answers and tool results without text, also answers of only calls. They get a blank.

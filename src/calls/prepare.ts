@@ -258,6 +258,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         outputTokensMax: this.#outputTokensMax(abilities),
         abilities,
         ...vendorQuirks(this.provider),
+        ...(abilities.parameters["prompt_cache_key"] === false && { sessionKeys: false }),
         inputMedia,
         inputEstimate,
         id: call.id,

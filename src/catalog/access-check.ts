@@ -2,6 +2,7 @@
 import { isObject, type WireObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
 import { awsScopeOf, identityOf } from "./access-build.ts";
+import { isOlderAzure } from "./cloud-hosts.ts";
 import type { Finding, Path } from "./mistakes.ts";
 import { checkProxy, checkTls, type TlsFiles } from "./tls-files.ts";
 import { offerProtocols } from "./types.ts";
@@ -193,7 +194,7 @@ function checkAddress({ path, row }: Row): Finding[] {
     if (region === undefined || service === undefined)
       return [{ path: [...path, "auth"], message: "missing: this address names no region", fix }];
   }
-  const isOlder = dialect === "azure" && /\/openai\/*$/.test(url);
+  const isOlder = dialect === "azure" && isOlderAzure(url);
   if (!isOlder || (isObject(query) && isGiven(query["api-version"]))) return [];
   const message = "missing: this address needs a version";
   return [{ path: [...path, "query", "api-version"], message, fix: 'write "2024-10-21"' }];

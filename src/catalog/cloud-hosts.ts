@@ -1,4 +1,4 @@
-/** Hosts of clouds' places that do not follow the pattern of the others. */
+/** Addresses of clouds that do not follow the pattern of the others. */
 
 const others: readonly (readonly [pattern: RegExp, host: string])[] = [
   // Google has one host for all places, and one for each group of regions.
@@ -11,3 +11,6 @@ const others: readonly (readonly [pattern: RegExp, host: string])[] = [
 /** Returns the address that a cloud really has for its place, given the one by the pattern of the other places. */
 export const placedAddress = (address: string): string =>
   others.reduce((text, [pattern, host]) => text.replace(pattern, host), address);
+
+/** True for Azure's older addresses, which have a version: it refuses each field that it does not know. */
+export const isOlderAzure = (baseUrl: string): boolean => /\/openai\/*$/.test(baseUrl);

@@ -3,6 +3,7 @@
  * its dialect. Traps T31, T39, T41.
  */
 import { memoizeByObject } from "../base/memoize.ts";
+import { isOlderAzure } from "./cloud-hosts.ts";
 import { dialectRows } from "./dialects.ts";
 import { vendorRows } from "./list/shipped.ts";
 import { localRows } from "./local-servers.ts";
@@ -31,6 +32,8 @@ export const vendorQuirks = memoizeByObject((provider: Named) => {
     inlineMedia,
     strictByRecord,
     checksHistory,
+    // OpenAI and Azure.
+    sessionKeys: checksHistory === true && !isOlderAzure(provider.baseUrl),
   };
 });
 

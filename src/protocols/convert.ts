@@ -225,7 +225,7 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const upstream = any.forModel?.(upstreamModel, input) ?? any;
   const limits = limitsOf(upstream, input);
   const turned = applyToolChanges(
-    input.checksHistory ? withSessionKey(request, upstreamModel) : request,
+    input.sessionKeys ? withSessionKey(request, upstreamModel) : request,
   );
   const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });

@@ -47,6 +47,8 @@ interface VendorQuirks extends VendorOfModel {
   readonly strictByRecord?: true | undefined;
   /** True if the vendor refuses what another vendor put into the history: long ids, and reasoning without its own proof. */
   readonly checksHistory?: true | undefined;
+  /** True if a session that the caller names elsewhere goes to the vendor as `prompt_cache_key`. */
+  readonly sessionKeys?: boolean | undefined;
 }
 
 /** The data that a route is made from. */

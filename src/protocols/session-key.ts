@@ -11,7 +11,7 @@ import { nonEmpty } from "./read.ts";
 const keyMax = 64;
 
 /** Matches OpenAI's models. Azure also serves others, which may refuse the key (T31). */
-const ofOpenAi = /gpt|codex|^o\d/i;
+const ofOpenAi = /gpt(?!-oss)|codex|^o\d/i;
 
 /** Returns a messages request to a model at OpenAI or Azure with its session as its key; unchanged if it names none. */
 export function withSessionKey(request: CanonicalRequest, model: string): CanonicalRequest {

@@ -11,10 +11,16 @@ import type { Body } from "./world.ts";
 
 type Dialect = Parameters<typeof vendorQuirks>[0]["dialect"];
 
-const quirksOf = (dialect: Dialect) =>
-  vendorQuirks({ id: "up", baseUrl: "https://up.example/v1", dialect });
+const quirksOf = (dialect: Dialect, baseUrl = "https://up.example/v1") =>
+  vendorQuirks({ id: "up", baseUrl, dialect });
 
 const strict: Dialect[] = ["openai", "azure"];
+
+interface At {
+  readonly to?: "chat" | "responses";
+  readonly model?: string;
+  readonly baseUrl?: string;
+}
 
 describe("a session of Claude Code", () => {
   const session = "1a2b3c4d-405f-4ae8-b6ec-fa28c5b91c45";
@@ -25,11 +31,12 @@ describe("a session of Claude Code", () => {
   const sent = (
     dialect: Dialect,
     user_id: string,
-    { to = "responses", model = "gpt-5.6" }: { to?: "chat" | "responses"; model?: string } = {},
+    { to = "responses", model = "gpt-5.6", baseUrl }: At = {},
   ) => {
     const messages = [{ role: "user", content: "Where?" }];
     const body = { model: "acme/x", max_tokens: 100, messages, metadata: { user_id } };
-    return routeOf("messages", to, body, { ...quirksOf(dialect), upstreamModel: model }).body;
+    return routeOf("messages", to, body, { ...quirksOf(dialect, baseUrl), upstreamModel: model })
+      .body;
   };
 
   it.each(strict)("has its own key for prompt caches at %s", (dialect) => {
@@ -43,6 +50,8 @@ describe("a session of Claude Code", () => {
     for (const body of [
       sent("openai-compatible", userId),
       sent("azure", userId, { to: "chat", model: "mistral-large" }),
+      sent("azure", userId, { to: "chat", model: "gpt-oss-120b" }),
+      sent("azure", userId, { to: "chat", baseUrl: "https://r.openai.azure.com/openai" }),
       sent("openai", "alice"),
       sent("openai", "{broken"),
       sent("openai", JSON.stringify({ session_id: "s".repeat(65) })),
