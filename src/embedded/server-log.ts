@@ -63,6 +63,8 @@ export function keepServerLog(stream: Readable, file: string, log: Log): () => s
 function startNext(file: string): void {
   const { uid, gid } = statSync(file);
   renameSync(file, `${file}.1`);
+  // Only root makes files for others, and only root may give them away.
+  if (process.getuid?.() !== 0) return;
   const next = openSync(file, "ax", 0o600);
   try {
     fchownSync(next, uid, gid);

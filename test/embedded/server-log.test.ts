@@ -1,6 +1,7 @@
 /** The embedded database's messages that reach the gateway's log. docs/operate.md "Access log". */
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, statSync, writeFileSync } from "node:fs";
+import { chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
@@ -55,5 +56,32 @@ it.skipIf(process.getuid?.() !== 0)(
     await expect.poll(() => statSync(file).size).toBeLessThan(100);
     expect(statSync(`${file}.1`)).toMatchObject({ uid: 4_242, gid: 4_343 });
     expect(statSync(file)).toMatchObject({ uid: 4_242, gid: 4_343 });
+  },
+);
+
+it.skipIf(process.getuid?.() !== 0)(
+  "a gateway whose group has changed keeps the messages, and the file before",
+  () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "server.log");
+    const full = "x".repeat(1_000_001);
+    writeFileSync(file, full);
+    chownSync(file, 4_242, 4_343);
+    chownSync(directory, 4_242, 4_242);
+    const code = `
+      import { PassThrough } from "node:stream";
+      import { keepServerLog } from ${JSON.stringify(join(import.meta.dirname, "../../src/embedded/server-log.ts"))};
+      process.setgroups([]);
+      process.setgid(4_242);
+      process.setuid(4_242);
+      const stream = new PassThrough();
+      const silent = () => undefined;
+      keepServerLog(stream, ${JSON.stringify(file)}, { debug: silent, info: silent, warn: silent, error: silent });
+      stream.end("one\\ntwo\\n");`;
+    const options = ["--input-type=module-typescript", "--eval", code];
+    const { status, stderr } = spawnSync(process.execPath, options);
+    expect({ status, stderr: String(stderr) }).toMatchObject({ status: 0 });
+    expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
+    expect(readFileSync(`${file}.1`, "utf8").length).toBe(full.length);
   },
 );
