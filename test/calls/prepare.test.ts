@@ -16,6 +16,7 @@ const catalog = catalogIn(
     "providers:",
     providerRow("first"),
     providerRow("second"),
+    providerRow("own").replace("openai-compatible", "openai"),
     "models:",
     textRow("acme/talk", [chatOffer("first")], "fallbacks: [acme/other]"),
     textRow("acme/other", [chatOffer("second")]),
@@ -29,6 +30,13 @@ const catalog = catalogIn(
       [chatOffer("first", ", record: { parameters: { seed: false, temperature: { max: 1 } } }")],
       "parameters: { top_p: false }",
     ),
+    ...["gpt", "keyless"].map((name) =>
+      textRow(
+        `acme/${name}`,
+        [`provider: own, protocol: chat, upstream_model: gpt-5.6, ${price("1")}`],
+        name === "gpt" ? "" : "parameters: { prompt_cache_key: false }",
+      ).replace("upstream_model: up, ", ""),
+    ),
     textRow("acme/claude", [`provider: first, protocol: messages, ${price("1")}`]),
   ].join("\n"),
 );
@@ -41,14 +49,22 @@ const services = {
 
 const startedMs = 1_700_000_000_999;
 
-function prepared(model: string, more: object = {}) {
+function prepared(model: string, more: object = {}, protocol = "chat") {
   const said = { model, messages: [{ role: "user", content: "Hi" }], ...more };
   const body = new CallBody(new JsonSource(readJson(Buffer.from(JSON.stringify(said)))));
-  const call = { id: "req_1", protocol: "chat", model, stream: false, body, caller: anyCaller };
+  const call = { id: "req_1", protocol, model, stream: false, body, caller: anyCaller };
   const record = recordAt(startedMs);
   const { candidates } = prepare(services, call as unknown as TextCall, record);
   return { record, body, first: candidates[0]!, candidates };
 }
+
+it("ERR-12: a session of Claude Code is no prompt cache key of a model whose record lacks one", () => {
+  const metadata = { user_id: '{"session_id":"s1"}' };
+  const sent = (model: string) =>
+    prepared(model, { max_tokens: 9, metadata }, "messages").first.route().body;
+  expect(sent("acme/gpt")).toMatchObject({ prompt_cache_key: "s1" });
+  expect(sent("acme/keyless")).not.toHaveProperty("prompt_cache_key");
+});
 
 describe("the record of a prepared call", () => {
   it("contains the plans of the fallback models and its own", () => {
