@@ -85,7 +85,7 @@ describe("a system turn within a conversation", () => {
     expect(notes).toEqual([]);
   });
 
-  it("T39: that is left out hides no tool loop that another vendor began", () => {
+  it("T39: is left out without hiding a tool loop that another vendor began", () => {
     const { body, notes } = messagesCodec.direct.request(
       {
         model: "acme/x",
