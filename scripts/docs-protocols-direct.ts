@@ -30,7 +30,7 @@ Everything passes, including fields that the gateway does not know. These are th
 - OpenAI and Azure refuse long ids of calls, ids of items that are not their own, and reasoning that is neither encrypted nor stored there.
   They also refuse the text of reasoning beside its encryption. A conversation that another vendor began goes without all of these. That is
   reported.
-- If a model of OpenAI or Azure does not reason, it gets no earlier reasoning, and \`include\` asks for none: both refuse that. That is
+- A model of OpenAI or Azure that does not reason gets no earlier reasoning, and \`include\` asks for none. Both refuse that. It is
   reported. They also refuse searches of the kind \`other\`, which Codex sends for kinds that it does not know; \`search\` is sent.
 - Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi, DeepSeek and MiMo get earlier reasoning
   as \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.

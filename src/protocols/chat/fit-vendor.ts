@@ -9,8 +9,9 @@ import { kimiSchema } from "./kimi-schema.ts";
 
 /** Changes `body`, a copy of the caller's body. Changed members are copied, the others shared. */
 export function fitVendor(body: JsonObject, upstream: UpstreamAddress): Note[] {
-  if (upstream.refusesNullContent) fillContent(body);
-  if (upstream.refusesDeveloper) renameDeveloper(body);
+  if (upstream.refusesNullContent) setMember(body, lacksContent, { content: "" });
+  // The older name of the role means the same.
+  if (upstream.refusesDeveloper) setMember(body, isDeveloper, { role: "system" });
   const notes = kimi.test(upstream.model) ? fitSchemas(body) : [];
   return upstream.refusesNamed ? [...notes, ...offerNamed(body)] : notes;
 }
@@ -34,29 +35,24 @@ function fitSchema(tool: Json): Json {
   return { ...tool, function: { ...tool["function"], parameters: schema } };
 }
 
-/** Gives answers without content, such as those of only calls, an empty text. Nothing is lost, so this is not noted. */
-function fillContent(body: JsonObject): void {
+/** Gives the messages that match the new member. Nothing is lost by either, so this is not noted. */
+function setMember(
+  body: JsonObject,
+  isMeant: (message: JsonObject) => boolean,
+  member: JsonObject,
+): void {
   const messages = exactTwinOf(body["messages"]);
-  if (!Array.isArray(messages) || !messages.some(lacksContent)) return;
+  const isChanged = (message: Json): message is JsonObject => isObject(message) && isMeant(message);
+  if (!Array.isArray(messages) || !messages.some(isChanged)) return;
   body["messages"] = messages.map((message) =>
-    lacksContent(message) ? { ...message, content: "" } : message,
+    isChanged(message) ? { ...message, ...member } : message,
   );
 }
 
-const lacksContent = (message: Json): message is JsonObject =>
-  isObject(message) && (message["content"] ?? null) === null;
+/** True for answers without content, such as those of only calls. */
+const lacksContent = ({ content }: JsonObject): boolean => (content ?? null) === null;
 
-/** Gives turns of the developer the older name of their role, which means the same. Nothing is lost, so this is not noted. */
-function renameDeveloper(body: JsonObject): void {
-  const messages = exactTwinOf(body["messages"]);
-  if (!Array.isArray(messages) || !messages.some(isDeveloper)) return;
-  body["messages"] = messages.map((message) =>
-    isDeveloper(message) ? { ...message, role: "system" } : message,
-  );
-}
-
-const isDeveloper = (message: Json): message is JsonObject =>
-  isObject(message) && message["role"] === "developer";
+const isDeveloper = ({ role }: JsonObject): boolean => role === "developer";
 
 /** Offers only the tool that must be called, and requires a call. */
 function offerNamed(body: JsonObject): Note[] {
