@@ -3,12 +3,13 @@
  * a parameter.
  */
 import { createHash } from "node:crypto";
+import { getOrCreate } from "../base/memoize.ts";
 import type { NanoUsd } from "../base/money.ts";
 import { noUsage } from "../base/usage.ts";
 import { priceUsage, type Offer, type TextPrice } from "../catalog/index.ts";
 import type { Health, ServedModel } from "./health.ts";
 import type { Strategy } from "./model-id.ts";
-import { rendezvous } from "./rendezvous.ts";
+import { drawOf, rendezvous } from "./rendezvous.ts";
 
 export interface OrderInput<Kind extends Offer = Offer> {
   readonly offers: readonly Kind[];
@@ -68,11 +69,21 @@ export function drawnScore({ offer, among, price, health, random }: Drawn): numb
   return weight === 0 ? Infinity : -Math.log(1 - random()) / (weight * working);
 }
 
-/** Shuffles by weight, without replacement. */
-function weighted<Kind extends Offer>({ offers, random, health }: OrderInput<Kind>): Kind[] {
+/**
+ * Shuffles by weight, without replacement. A provider's offers of one upstream model share a draw, so that its protocols stay in their
+ * order: a vendor's prompt cache begins anew when the protocol changes. The draws of a session come from its name.
+ */
+function weighted<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
+  const { offers, health, affinity } = input;
+  const draws = new Map<string, number>();
+  const served = ({ provider, upstreamModel, protocol }: Kind): string =>
+    [provider, upstreamModel, ...(isShared(offers) ? [protocol] : [])].join("\0");
   return offers
     .map((offer) => {
       const price = standardPrice(offer.price);
+      const name = served(offer);
+      const draw = () => (affinity ? drawOf(affinity, name) : input.random());
+      const random = () => getOrCreate(draws, name, draw);
       return { offer, score: drawnScore({ offer, among: offers, price, health, random }) };
     })
     .sort((left, right) => left.score - right.score)

@@ -11,7 +11,7 @@ interface Named {
 }
 
 /** Uniform in (0, 1), from the first 48 bits of a digest. */
-function drawOf(value: string, name: string): number {
+export function drawOf(value: string, name: string): number {
   const hash = createHash("sha256").update(`${value}\0${name}`).digest();
   return (hash.readUIntBE(0, 6) + 0.5) / 2 ** 48;
 }

@@ -146,6 +146,28 @@ describe("order", () => {
     expect(new Set(protocols)).toEqual(new Set(["messages"]));
   });
 
+  it("T43: calls keep to one of the protocols of a provider, in its order, whatever the strategy", () => {
+    const one = catalogOf([offer("a", "2", "responses"), offer("a", "2", "chat")]);
+    for (const strategy of ["", ":@price", ":@latency", ":@throughput"]) {
+      for (const affinity of [undefined, "s1", "s2"]) {
+        const firsts = Array.from({ length: 20 }, () => {
+          const extra = { entryPoint: "messages", affinity, random: Math.random } as const;
+          return planOf(one, `acme/talk${strategy}`, extra).offers[0]!.protocol;
+        });
+        expect(new Set(firsts)).toEqual(new Set(["responses"]));
+      }
+    }
+  });
+
+  it("balanced: a provider with two protocols gets no more calls than one with one", () => {
+    const two = catalogOf([offer("a", "2", "responses"), offer("a", "2"), offer("b", "2")]);
+    const firsts = Array.from({ length: 2_000 }, () => {
+      const extra = { entryPoint: "messages", random: Math.random } as const;
+      return namesOf(two, "acme/talk", extra)[0];
+    });
+    expect(firsts.filter((name) => name === "b").length / 2_000).toBeCloseTo(0.5, 1);
+  });
+
   it("affinity never overrules a preference", () => {
     for (let session = 0; session < 20; session += 1) {
       const extra = { affinity: `s${session}`, ...scoped({ preferredProviders: ["a"] }) };

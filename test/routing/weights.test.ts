@@ -1,6 +1,6 @@
 /** The weights that operators give to a model's offers. */
 import { describe, expect, it } from "vitest";
-import type { Catalog } from "../../src/catalog/index.ts";
+import type { Catalog, TextModel } from "../../src/catalog/index.ts";
 import { openScope, parseModelId, plan } from "../../src/routing/index.ts";
 import { catalogIn } from "../support/config-text.ts";
 
@@ -92,6 +92,29 @@ describe("weights", () => {
     expect(found["a"]).toBeCloseTo(0.7, 1);
     expect(found["b"]).toBeCloseTo(0.2, 1);
     expect(found["c"]).toBeCloseTo(0.1, 1);
+  });
+
+  it("T43: hold a session to one of the protocols of a provider", () => {
+    const catalog = catalogOf({ a: "protocol: messages, weight: 1" });
+    const model = catalog.models.get("acme/talk") as TextModel;
+    const both = { ...model.offers[0]!, protocol: "responses" as const, weight: 3 };
+    const models = new Map([[model.id, { ...model, offers: [...model.offers, both] }]]);
+    const firstOf = (session?: string) =>
+      plan({
+        catalog: { ...catalog, models },
+        entryPoint: "chat_completions",
+        parsed: parseModelId("acme/talk"),
+        scope: openScope,
+        affinity: session,
+        random: Math.random,
+      }).offers[0]!.protocol;
+    const names = Array.from({ length: 1_000 }, (_unused, index) => `s${index}`);
+    const firsts = names.map(firstOf);
+    expect(names.map(firstOf)).toEqual(firsts);
+    for (const drawn of [firsts, names.map(() => firstOf())]) {
+      const share = drawn.filter((protocol) => protocol === "responses").length / 1_000;
+      expect(share).toBeCloseTo(0.75, 1);
+    }
   });
 
   it("keep all sessions from an offer if set to 0, even if it alone needs no conversion", () => {
