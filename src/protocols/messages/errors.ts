@@ -27,6 +27,20 @@ function errorType(status: number): string {
   return typeByStatus[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
 }
 
+/**
+ * The vendor's words for media that it cannot use. Claude Code takes the media out of its conversation if it reads them, and goes on.
+ * Otherwise every later call of its session fails too, because the media stays in the history.
+ */
+const refusedMedia: Readonly<Record<string, string>> = {
+  "messages.content.image": "Could not process image",
+  "messages.content.document": "Could not process PDF",
+};
+
+function messageOf(error: GatewayError): string {
+  const words = error.code === "unsupported_content" && refusedMedia[error.param ?? ""];
+  return words ? `${words}: ${error.message}` : messageInWords(error, anthropicWords);
+}
+
 /** Returns `{type: "error", error: {type, message, details}, request_id}`. */
 export function encodeError(error: GatewayError, requestId: string): JsonObject {
   const details: JsonObject = {
@@ -38,7 +52,7 @@ export function encodeError(error: GatewayError, requestId: string): JsonObject 
     type: "error",
     error: {
       type: errorType(error.status),
-      message: messageInWords(error, anthropicWords),
+      message: messageOf(error),
       details,
     },
     request_id: requestId,
