@@ -292,7 +292,8 @@ ${content()}
 - Tools in a namespace (\`type: namespace\`), as Codex sends those of MCP servers, become separate tools for other protocols:
   \`<namespace>__<name>\`. The description of the namespace is added to the first of them. Calls come back with name and namespace
   separately. That is reported. A call of an unknown name stays as the model wrote it.
-- Deferred tools (\`defer_loading\`) are offered at once, because without \`tool_search\` no model could find them.
+- Deferred tools (\`defer_loading\`) are offered at once, because without \`tool_search\` no model could find them. A result
+  that loads some (\`tool_reference\`), as that of Claude Code's ToolSearch, names them in a text. That is reported.
 - Turns can add or remove tools (\`tool_addition\`, \`tool_removal\`; \`additional_tools\`, \`tool_search_output\`). Other protocols get the tools
   that are available at the end of the conversation, with the request. That is reported.
 

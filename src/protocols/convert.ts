@@ -31,6 +31,7 @@ import {
 import { customAsFunctions } from "./custom-as-function.ts";
 import { withSessionKey } from "./session-key.ts";
 import { renameArguments } from "./argument-names.ts";
+import { nameLoadedTools } from "./loaded-tools.ts";
 import { applyToolChanges } from "./tool-changes.ts";
 import { flattenNamespaces } from "./tool-namespaces.ts";
 import { wrapAnswerSchema } from "./wrap-answer-schema.ts";
@@ -224,9 +225,9 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   }
   const upstream = any.forModel?.(upstreamModel, input) ?? any;
   const limits = limitsOf(upstream, input);
-  const turned = applyToolChanges(
-    input.sessionKeys ? withSessionKey(request, upstreamModel) : request,
-  );
+  const keyed = input.sessionKeys ? withSessionKey(request, upstreamModel) : request;
+  const loaded = nameLoadedTools(keyed, body);
+  const turned = applyToolChanges(loaded.request);
   const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });
   const tidied = tidy(fitted.request, limits);
@@ -238,7 +239,7 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const renamed = renameTools(legal.request, upstream);
   return {
     fitted: renamed.request,
-    notes: [turned, flat, fitted, tidied, asked, wrapped, plain, legal, renamed].flatMap(
+    notes: [loaded, turned, flat, fitted, tidied, asked, wrapped, plain, legal, renamed].flatMap(
       ({ notes }) => notes,
     ),
     upstream: flat.wrapCodec(wrapped.wrapCodec(plain.wrapCodec(legal.wrapCodec(renamed.upstream)))),

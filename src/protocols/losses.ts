@@ -159,7 +159,6 @@ const messages: Readonly<Record<string, Loss>> = {
   "messages[].content[].source.content[]": content,
   "messages[].content[].content[].content[]": content,
   "messages[].content[].content[].source.content[]": content,
-  "messages[].content[].content[]:tool_reference": dropped("all tools are loaded from the start"),
   "tools[]": vendorTool,
   "tools[]:bash": vendorTool,
   "tools[]:text_editor": vendorTool,

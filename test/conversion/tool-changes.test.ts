@@ -78,6 +78,28 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
     );
   });
 
+  it("T33: tools that a result loads are named in it, as in that of Claude Code's ToolSearch", () => {
+    const use = (id: string) => ({ type: "tool_use", id, name: "find", input: {} });
+    const load = (tool_name?: string) => ({ type: "tool_reference", tool_name });
+    const result = (tool_use_id: string, ...content: Body[]) => ({
+      type: "tool_result",
+      tool_use_id,
+      content,
+    });
+    const results = [result("a", load("open"), load(), load("close")), result("b", load())];
+    const messages = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: [use("a"), use("b")] },
+      { role: "user", content: results },
+    ];
+    const { text, reported } = asked("messages", to, { ...said(), messages });
+    expect(text.match(/You can call these tools now: [^"]*/g)).toEqual([
+      "You can call these tools now: open, close",
+    ]);
+    expect(text).not.toContain("tool_reference");
+    expect(reported.split(", ")).toContain("messages.content.tool_reference");
+  });
+
   it("T33: may contain only an effort, which is reported as lost", () => {
     const user = { role: "user", content: "Hi" };
     const wish = { role: "system", output_config: { effort: "low" } };

@@ -1,0 +1,57 @@
+/**
+ * Names the tools that a result of messages loads (`tool_reference`), as Claude Code's ToolSearch does. Other protocols are offered all
+ * tools from the start. Without a name the result would be empty, and the model would take its search for a vain one. T33.
+ */
+import { isObject } from "../base/json.ts";
+import type { Note } from "../base/notes.ts";
+import type { CanonicalRequest, JsonObject, NativeField, Part } from "./canonical/request.ts";
+
+const place = /^messages\[(\d+)\]\.content\[(\d+)\]\.content\[\d+\]$/;
+
+const detail =
+  "the upstream is offered all tools from the start: those that the result loads are named in it";
+
+/** Returns the request with the loaded tools as texts of their results. `body` is the caller's, for another protocol. */
+export function nameLoadedTools(
+  request: CanonicalRequest,
+  body: JsonObject,
+): { readonly request: CanonicalRequest; readonly notes: readonly Note[] } {
+  const references = request.native.filter(isReference);
+  if (references.length === 0) return { request, notes: [] };
+  const loaded = new Map<unknown, string[]>();
+  for (const reference of references) {
+    const id = resultOf(reference, body);
+    loaded.set(id, [...(loaded.get(id) ?? []), ...nameIn(reference)]);
+  }
+  const named = (part: Part): Part => {
+    const tools = part.type === "tool_result" ? loaded.get(part.callId) : undefined;
+    if (part.type !== "tool_result" || !tools?.length) return part;
+    const text = `You can call these tools now: ${tools.join(", ")}`;
+    return { ...part, content: [...part.content, { type: "text", text }] };
+  };
+  return {
+    request: {
+      ...request,
+      messages: request.messages.map((turn) => ({ ...turn, content: turn.content.map(named) })),
+      native: request.native.filter((field) => !isReference(field)),
+    },
+    notes: [{ param: "messages.content.tool_reference", kind: "rewritten", detail }],
+  };
+}
+
+const isReference = ({ param, value }: NativeField): boolean =>
+  isObject(value) && value["type"] === "tool_reference" && place.test(param);
+
+function nameIn({ value }: NativeField): string[] {
+  const name = isObject(value) ? value["tool_name"] : undefined;
+  return typeof name === "string" ? [name] : [];
+}
+
+/** The id of the call whose result holds a reference. */
+function resultOf({ param }: NativeField, { messages }: JsonObject): unknown {
+  const [, turn, block] = place.exec(param)!;
+  const message = Array.isArray(messages) ? messages[Number(turn)] : undefined;
+  const content = isObject(message) ? message["content"] : undefined;
+  const result = Array.isArray(content) ? content[Number(block)] : undefined;
+  return isObject(result) ? result["tool_use_id"] : undefined;
+}
