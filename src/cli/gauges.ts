@@ -278,7 +278,7 @@ function waitingFamilies(known: Waiting | undefined, isUp: boolean): MetricFamil
   const age = "How long ago the oldest callback was made that is still to be tried, in seconds.";
   return [
     ...all,
-    family({ name: "tollgate_tasks", help: tasks, joined: "max" }, [
+    family({ name: "tollgate_tasks_in_progress", help: tasks, joined: "max" }, [
       [{ status: "queued" }, queued],
       [{ status: "running" }, running],
     ]),

@@ -153,6 +153,13 @@ it("OpenMetrics has exemplars, whose traces the collector has", async () => {
   expect(await metrics()).not.toContain(" # {");
 });
 
+it("no two families of OpenMetrics have the same name, although counters lose their _total", async () => {
+  const text = await metrics("application/openmetrics-text;version=1.0.0");
+  const names = Array.from(text.matchAll(/^# TYPE (\S+) /gm), ([, name]) => name!);
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
 const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
 
 it.skipIf(!hasPromtool)(
