@@ -1,7 +1,8 @@
 /** A hook at a URL of the operator: one signed POST per event, over kept connections. docs/hooks.md. */
 import type { Clock } from "../base/clock.ts";
+import { reasonOf } from "../base/errors.ts";
 import { signedHeaders } from "../base/signature.ts";
-import { openExchange, type Pools } from "../upstream/index.ts";
+import { ExchangeError, openExchange, type Pools } from "../upstream/index.ts";
 import { HookFailedError } from "./answer.ts";
 import type { HookTransport, HookRequest } from "./transport.ts";
 
@@ -38,7 +39,8 @@ export function httpHook({ url, secret, pools, clock }: HttpHookOptions): HookTr
         return await answer.readAll(answerBytesMax);
       } catch (error) {
         if (error instanceof HookFailedError) throw error;
-        throw new HookFailedError(messageOf(error), { cause: error });
+        const why = isLate(error) ? `no answer within ${timeoutMs} ms` : reasonOf(error);
+        throw new HookFailedError(why, { cause: error });
       } finally {
         clearTimeout(timer);
       }
@@ -47,5 +49,6 @@ export function httpHook({ url, secret, pools, clock }: HttpHookOptions): HookTr
   };
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : "it failed";
+/** Only the timeout aborts an exchange here; its own limits are of the same length. */
+const isLate = (error: unknown): boolean =>
+  error instanceof ExchangeError && /^aborted$|timeout$/.test(error.failure);

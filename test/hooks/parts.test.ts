@@ -100,13 +100,13 @@ describe("a hook at an address", () => {
     expect(hook.requests).toHaveLength(before + 1);
   });
 
-  it("is aborted at its timeout if it never answers, and the error names no address", async () => {
+  it("is aborted at its timeout if it never answers, and the error says so and names no address", async () => {
     let closed = 0;
     hook.answer((_request, response) => {
       response.on("close", () => (closed += 1));
     });
     const failure = await ask(100).catch((error: Error) => error);
-    expect(failure).toMatchObject({ name: "HookFailedError" });
+    expect(failure).toMatchObject({ name: "HookFailedError", message: "no answer within 100 ms" });
     expect((failure as Error).message).not.toMatch(/127\.0\.0\.1|b=c|whsec/);
     await vi.waitFor(() => expect(closed).toBe(1), { timeout: 10_000 });
   });
