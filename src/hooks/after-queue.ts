@@ -77,9 +77,9 @@ export function createAfterQueue(
     add(hook: OpenHook, ended: EndedCall): void {
       const line = lines.get(hook)!;
       if (line.count >= waitingMax || line.characters >= charactersMax)
-        return observe(hook.settings, "dropped", 0);
+        return observe(hook.settings, "dropped");
       const text = afterEvent(hook.settings.name, ended);
-      if (!room.tryTake(text.length)) return observe(hook.settings, "dropped", 0);
+      if (!room.tryTake(text.length)) return observe(hook.settings, "dropped");
       count += 1;
       line.count += 1;
       line.characters += text.length;

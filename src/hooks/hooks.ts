@@ -106,11 +106,12 @@ async function askOne(
   draft: Draft,
   { observe, failed }: HookObservers,
 ): Promise<HookAnswer | HookFailedError> {
+  const turn = draft.asked.lease.turn();
+  if (turn !== undefined) await turn;
+  // Waiting for a turn is no time of the hook.
   const beganMs = performance.now();
   const { name: hook, timeoutMs } = settings;
   try {
-    const turn = draft.asked.lease.turn();
-    if (turn !== undefined) await turn;
     const text = beforeEvent(hook, draft);
     const answerBytesMax = Buffer.byteLength(text) * 2 + growthBytesMax;
     const { id } = draft.asked;

@@ -5,8 +5,8 @@ import { getOrCreate } from "../base/memoize.ts";
 import type { HookSettings } from "../catalog/index.ts";
 import type { HookTransport } from "./transport.ts";
 
-/** Called after each question to a hook. */
-export type Observe = (hook: HookSettings, outcome: string, durationMs: number) => void;
+/** Called after each question to a hook, and for each event that is dropped before the hook is asked; that took no time. */
+export type Observe = (hook: HookSettings, outcome: string, durationMs?: number) => void;
 
 /** A hook with its asker. */
 export interface OpenHook {

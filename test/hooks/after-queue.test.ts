@@ -56,7 +56,10 @@ function queueOf(hooks: readonly OpenHook[], budget = budgetOf()) {
   const outcomes: string[] = [];
   const failures: string[] = [];
   const listener = {
-    observe: ({ name }: { name: string }, outcome: string) => outcomes.push(`${name} ${outcome}`),
+    observe({ name }: { name: string }, outcome: string, durationMs?: number) {
+      outcomes.push(`${name} ${outcome}`);
+      if ((outcome === "dropped") !== (durationMs === undefined)) failures.push("duration");
+    },
     failed: ({ name }: { name: string }, error: unknown, call: string) =>
       failures.push(`${name} ${call} ${(error as Error).message}`),
   };
@@ -69,7 +72,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 it("a dead hook takes no queue slots from another hook", async () => {
   const [dead, live] = [holdingHook("dead"), holdingHook("live")];
-  const { queue, countOf } = queueOf([dead.hook, live.hook]);
+  const { queue, countOf, failures } = queueOf([dead.hook, live.hook]);
   for (let at = 0; at < 1_500; at += 1) {
     queue.add(dead.hook, ended(`c${at}`));
     queue.add(live.hook, ended(`c${at}`));
@@ -80,6 +83,8 @@ it("a dead hook takes no queue slots from another hook", async () => {
   expect(countOf("dead dropped")).toBe(500);
   expect(countOf("live dropped")).toBe(0);
   expect(countOf("live heard")).toBe(1_500);
+  // Dropped events have no duration, all others have one.
+  expect(failures).toEqual([]);
 });
 
 it("queued texts are limited in bytes, and delivered events make room for new ones", async () => {

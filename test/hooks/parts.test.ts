@@ -155,7 +155,7 @@ describe("the filters of hooks", () => {
     Object.entries(only).map(([name, settings]) =>
       hookOf({ name: `${at} ${name}`, at, ...settings }),
     );
-  const observe = ({ name }: { name: string }, outcome: string, durationMs: number): void =>
+  const observe = ({ name }: { name: string }, outcome: string, durationMs = 0): void =>
     void observed.push([`${name} ${outcome}`, durationMs]);
   const hooks = createHooks({
     hooks: [...all("before"), ...all("after")],

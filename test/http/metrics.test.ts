@@ -171,6 +171,19 @@ async function taggedLines(names: readonly string[], records: readonly CallRecor
   return (await metrics.render()).split("\n").filter((line) => line.startsWith("tollgate_tagged"));
 }
 
+it("an event that is dropped before its hook is asked is counted, and does not count in the duration of the hook", async () => {
+  const metrics = createMetrics();
+  const hook = { hook: "audit", at: "after" };
+  metrics.observeHook({ ...hook, outcome: "heard" }, 700);
+  for (let index = 0; index < 99; index += 1)
+    metrics.observeHook({ ...hook, outcome: "dropped" }, undefined);
+  const text = await metrics.render();
+  expect(text).toContain(
+    'tollgate_hook_questions_total{hook="audit",at="after",outcome="dropped"} 99\n',
+  );
+  expect(text).toContain('tollgate_hook_duration_seconds_count{hook="audit",at="after"} 1\n');
+});
+
 it("calls are counted by the allowed tags only", async () => {
   const calls = [
     tagged({ team: "search", secret: "s" }),

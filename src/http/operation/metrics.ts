@@ -23,10 +23,10 @@ export interface Metrics {
   observeCallback(became: "delivered" | "failed" | "pending", durationMs: number): void;
   /** Counts one call of a key that has a response cache. */
   observeCache(outcome: "hit" | "miss" | "bypass"): void;
-  /** Counts one request to an operator's hook. */
+  /** Counts one request to an operator's hook; without a duration the hook was not asked. */
   observeHook(
     question: { readonly hook: string; readonly at: string; readonly outcome: string },
-    durationMs: number,
+    durationMs: number | undefined,
   ): void;
   /** Counts one finished batch of the ledger. */
   observeBatch(entries: number, durationMs: number, isGood: boolean): void;
@@ -164,6 +164,7 @@ function workObservers(
     },
     observeHook(question, durationMs) {
       families.hooks.series(question).total += 1;
+      if (durationMs === undefined) return;
       const { hook, at } = question;
       families.hookDuration.series({ hook, at }).observe(durationMs / 1000);
     },
