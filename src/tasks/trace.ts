@@ -53,6 +53,12 @@ const failedStates: ReadonlySet<string> = new Set([
 export const traceparentFor = (job: Job, { provider }: KeyedCandidate): string | undefined =>
   job.span?.passedTo(provider.baseUrl);
 
+/** The attributes of the receiver, by the conventions. Callbacks go by HTTPS only. */
+function serverOf(address: string) {
+  const { hostname, port } = new URL(address);
+  return { "server.address": hostname, "server.port": Number(port || 443) };
+}
+
 /** Begins the span of a try of a callback. */
 export function beginCallback(
   tracer: Tracer | undefined,
@@ -62,7 +68,7 @@ export function beginCallback(
   if (span?.isSampled === true)
     span.set({
       "http.request.method": "POST",
-      "server.address": delivery.host,
+      ...serverOf(delivery.url),
       "tollgate.event_id": delivery.id,
       "tollgate.event_type": delivery.type,
       "tollgate.workspace_id": delivery.workspaceId,

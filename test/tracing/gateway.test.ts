@@ -284,7 +284,12 @@ it("a task's steps and its callback are in the trace of its submission", async (
   expect(callback).toMatchObject({
     parentSpanId: root.spanId,
     status: 2,
-    attributes: { "tollgate.event_type": "task.succeeded", "http.response.status_code": 500 },
+    attributes: {
+      "tollgate.event_type": "task.succeeded",
+      "http.response.status_code": 500,
+      "server.address": new URL(receiver.url).hostname,
+      "server.port": Number(new URL(receiver.url).port),
+    },
   });
   expect(textOf(spans)).not.toContain(secret);
 });
