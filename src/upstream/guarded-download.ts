@@ -98,7 +98,7 @@ export async function download<Kept>(
   const signal = AbortSignal.any([deadline.signal, request.signal ?? deadline.signal]);
   let client: Client | undefined;
   try {
-    let url = request.url;
+    let url = addressOf(request);
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       const checked = await check(url, request);
       client = pinnedClient(checked, request.idleMs, dialRouteTo(checked.url, request));
@@ -114,6 +114,12 @@ export async function download<Kept>(
     await client?.destroy();
   }
 }
+
+/** The whole address: local servers, such as SGLang, give only its path on their host. */
+const addressOf = ({ url, provider }: DownloadRequest): string =>
+  provider && url.startsWith("/") && URL.canParse(url, provider.baseUrl)
+    ? new URL(url, provider.baseUrl).href
+    : url;
 
 async function check(text: string, request: DownloadRequest): Promise<CheckedUrl> {
   const isOwn = URL.canParse(text) && isOfProvider(text, request);

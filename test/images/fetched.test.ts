@@ -5,7 +5,7 @@ import { mayFetchAgain } from "../../src/calls/image-pictures.ts";
 import { download, DownloadError } from "../../src/upstream/index.ts";
 import { eventually } from "../support/patience.ts";
 import { json } from "../support/recorder.ts";
-import { padded, picture } from "./support.ts";
+import { padded, picture, type ImageAnswer } from "./support.ts";
 import { generating, startVendors } from "./two-vendors.ts";
 
 let vendors: Awaited<ReturnType<typeof startVendors>>;
@@ -76,6 +76,22 @@ it("STORE-01: a picture is fetched again if a page comes in its place with 200",
   });
   expect((await vendors.bench.generate({ model: generating })).status).toBe(200);
   expect(fetched).toBe(3);
+});
+
+it("STORE-01: a picture at a path is fetched from its vendor's host, as SGLang gives it", async () => {
+  vendors = await startVendors();
+  const file = await picture();
+  const paths: string[] = [];
+  vendors.answer((request, response) => {
+    if (request.method === "POST")
+      return json({ data: [{ url: "/v1/images/7f/content" }] })(request, response);
+    paths.push(request.path);
+    response.writeHead(200, { "content-length": file.length }).end(file);
+  });
+  const answer = await vendors.bench.generate({ model: generating });
+  const { data } = (await answer.json()) as ImageAnswer;
+  expect(data).toEqual([{ b64_json: file.toString("base64") }]);
+  expect(paths).toEqual(["/v1/images/7f/content"]);
 });
 
 it("STORE-01: a picture that its server does not have is waited for 30 seconds, and a server in trouble for longer", async () => {
