@@ -34,7 +34,7 @@ import {
 import { Backpressure, heldBackFailure } from "./backpressure.ts";
 import { picturesBytes, type ImageContext } from "./image-context.ts";
 import { failedAsk, notMade } from "./image-failures.ts";
-import { fetchPicture, pictureOf } from "./image-pictures.ts";
+import { fetchPicture } from "./image-pictures.ts";
 import { sendPreview } from "./image-previews.ts";
 import { chargePartial, type ProducedPictures } from "./image-settle.ts";
 import { withChanges } from "./hooks.ts";
@@ -157,9 +157,9 @@ async function readStream(
     for await (const event of eventsIn(stream, room)) {
       if (event.type === "error") throw notMade(maskAnswer(candidate.provider, event.refusal));
       if (event.type === "completed") {
-        const { base64, rendered, reported } = event;
-        const pictures = [pictureOf(base64)];
+        const { result, rendered, reported } = event;
         room.onEnd(true);
+        const pictures = [await fetchPicture(context, candidate, { result, room })];
         return { candidate, pictures, previews: sent, rendered, reported };
       }
       arrived += 1;

@@ -24,7 +24,7 @@ export interface Picture {
 }
 
 /** Reads a vendor's base64 as a picture. @throws AttemptFailure if it is none */
-export function pictureOf(base64: string): Picture {
+function pictureOf(base64: string): Picture {
   const header = readProducedPicture(base64);
   if (typeof header === "string") throw unusable("the result is no PNG, JPEG or WebP picture");
   return { base64, header };

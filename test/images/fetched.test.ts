@@ -1,10 +1,11 @@
 // Pictures that a vendor gives by address, while the address fails for a while: the memory that the call holds, and the end of the
 // call when its gateway stops.
 import { afterEach, expect, it } from "vitest";
+import { createSseParser } from "../../src/base/sse.ts";
 import { mayFetchAgain } from "../../src/calls/image-pictures.ts";
 import { download, DownloadError } from "../../src/upstream/index.ts";
 import { eventually } from "../support/patience.ts";
-import { json } from "../support/recorder.ts";
+import { json, sse } from "../support/recorder.ts";
 import { padded, picture, type ImageAnswer } from "./support.ts";
 import { generating, startVendors } from "./two-vendors.ts";
 
@@ -92,6 +93,28 @@ it("STORE-01: a picture at a path is fetched from its vendor's host, as SGLang g
   const { data } = (await answer.json()) as ImageAnswer;
   expect(data).toEqual([{ b64_json: file.toString("base64") }]);
   expect(paths).toEqual(["/v1/images/7f/content"]);
+});
+
+it("IMG-28: a picture that a stream gives by address is fetched, and charged by the stream's usage", async () => {
+  vendors = await startVendors();
+  const file = await picture();
+  vendors.answer((request, response) => {
+    if (request.method === "GET")
+      return void response.writeHead(200, { "content-length": file.length }).end(file);
+    const url = `${vendors.first.url}/made.png`;
+    const usage = { input_tokens: 10, output_tokens: 500, total_tokens: 510 };
+    const data = { type: "image_generation.completed", url, usage };
+    return sse(`data: ${JSON.stringify(data)}\n\n`)(request, response);
+  });
+  const answer = await vendors.bench.generate({ model: generating, stream: true });
+  const [event] = createSseParser().push(Buffer.from(await answer.text()));
+  expect(event!.event).toBe("image_generation.completed");
+  expect(JSON.parse(event!.data)).toMatchObject({
+    b64_json: file.toString("base64"),
+    size: "64x48",
+    usage: { input_tokens: 10, output_tokens: 500 },
+  });
+  expect((await vendors.bench.state()).chargedNano).toBe(510_000n);
 });
 
 it("STORE-01: a picture that its server does not have is waited for 30 seconds, and a server in trouble for longer", async () => {

@@ -304,7 +304,7 @@ function stream(kind: "image_generation" | "image_edit", ...extra: string[]): st
 const pictures: readonly ImageEvent[] = [
   { type: "partial", index: 0, base64: "AAAA", rendered },
   { type: "partial", index: 1, base64: "BBBB", rendered },
-  { type: "completed", base64: "CCCC", rendered, reported },
+  { type: "completed", result: { from: "base64", base64: "CCCC" }, rendered, reported },
 ];
 
 function read(...chunks: readonly (string | Buffer)[]): ImageEvent[] {

@@ -20,7 +20,8 @@ export function base64In(value: unknown): string | undefined {
   return base64 === undefined ? undefined : plainBase64(base64);
 }
 
-function resultOf(item: WireObject): MediaResult | undefined {
+/** Returns the picture of an item or event, in it or at its address; undefined if it has none. */
+export function resultOf(item: WireObject): MediaResult | undefined {
   const url = textIn(item["url"]);
   const isInUrl = url !== undefined && dataUrlHead.test(url);
   const base64 = base64In(item["b64_json"]) ?? (isInUrl ? base64In(url) : undefined);

@@ -4,8 +4,8 @@
  */
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { reportedAmount } from "../../base/usage.ts";
-import { base64In, imagesIn, imageTokensIn, renderedIn } from "./image-answer.ts";
-import type { MediaRefusal, MediaState, Rendered, ReportedUsage } from "./types.ts";
+import { base64In, imagesIn, imageTokensIn, renderedIn, resultOf } from "./image-answer.ts";
+import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
 import { errorInBody, isSuccess, readObject, readRefusal, textIn, unusable } from "./wire.ts";
 
 /** One event of an image stream. */
@@ -19,7 +19,8 @@ export type ImageEvent =
     }
   | {
       readonly type: "completed";
-      readonly base64: string;
+      /** Some gateways in front of a vendor give its address. */
+      readonly result: MediaResult;
       readonly rendered: Rendered;
       readonly reported: ReportedUsage;
     }
@@ -98,20 +99,17 @@ function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
   const type = textIn(wire["type"]) ?? event ?? "";
   const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
   if (kind === undefined) return undefined;
-  const base64 = base64In(wire["b64_json"]);
-  if (base64 === undefined) {
-    // Previews are extras, so the picture itself is still waited for.
-    return kind === "completed" ? broken("its stream has an event without a picture") : undefined;
-  }
   const rendered = renderedIn(wire);
-  return kind === "completed"
-    ? { type: "completed", base64, rendered, reported: imageTokensIn(wire["usage"]) }
-    : {
-        type: "partial",
-        index: reportedAmount(wire["partial_image_index"]) ?? 0,
-        base64,
-        rendered,
-      };
+  if (kind === "completed") {
+    const result = resultOf(wire);
+    return result === undefined
+      ? broken("its stream has an event without a picture")
+      : { type: "completed", result, rendered, reported: imageTokensIn(wire["usage"]) };
+  }
+  // Previews are extras, so the picture itself is still waited for.
+  const base64 = base64In(wire["b64_json"]);
+  const index = reportedAmount(wire["partial_image_index"]) ?? 0;
+  return base64 === undefined ? undefined : { type: "partial", index, base64, rendered };
 }
 
 /** The start of a stream of events; JSON never starts like this. */
@@ -142,7 +140,7 @@ function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
   const [first] = completed;
   return {
     state: "succeeded",
-    results: completed.map(({ base64 }) => ({ from: "base64", base64 })),
+    results: completed.map(({ result }) => result),
     reported: first!.reported,
     rendered: first!.rendered,
   };
