@@ -194,6 +194,21 @@ async function partsOf(ask: MediaAsk): Promise<string[]> {
     .map((part) => part.replace("Content-Disposition: form-data; ", "").replace(/\r\n$/, ""));
 }
 
+describe("the size auto", () => {
+  const sent = async (name: "openai" | "openai-compatible", fields: Partial<ImageRequest>) =>
+    bodyOf(submitAsk(name, image({ size: "auto", ...fields }), "m"));
+
+  it("is no size in generations of compatible servers, where vLLM-Omni refuses the word", async () => {
+    expect(await sent("openai-compatible", {})).not.toContain("size");
+    expect(await sent("openai-compatible", { size: "512x512" })).toContain('"size":"512x512"');
+    expect(await sent("openai", {})).toContain('"size":"auto"');
+  });
+
+  it("stays in edits, where it means the size of the picture", async () => {
+    expect(await sent("openai-compatible", { images: [fox] })).toContain('name="size"\r\n\r\nauto');
+  });
+});
+
 describe("an edit at OpenAI", () => {
   it("is a form with every field, and files with name and type", async () => {
     const request = image({ ...everything, images: [fox], mask, inputFidelity: "high" });

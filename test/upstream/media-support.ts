@@ -16,6 +16,7 @@ export const provider = (dialect: Dialect, baseUrl: string): Provider => ({
 
 export const providers = {
   openai: provider("openai", "https://api.openai.com/v1"),
+  "openai-compatible": provider("openai-compatible", "http://127.0.0.1:8000/v1"),
   xai: provider("xai", "https://api.x.ai/v1"),
   dashscope: provider("dashscope", "https://dashscope-intl.aliyuncs.com/api/v1"),
   ark: provider("ark", "https://ark.ap-southeast.bytepluses.com/api/v3"),

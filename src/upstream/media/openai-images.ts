@@ -4,6 +4,7 @@
  */
 import { defined } from "../../base/defined.ts";
 import type { WireObject } from "../../base/json.ts";
+import type { Provider } from "../../catalog/index.ts";
 import type { ImageRequest } from "../../media/index.ts";
 import type { Note } from "../../base/notes.ts";
 import { imagesOrEventsIn } from "./image-events.ts";
@@ -60,8 +61,14 @@ function editForm(request: ImageRequest, model: string): FormPart[] {
   ];
 }
 
+/** `auto` means the same as no size; vLLM-Omni refuses the word in generations, and reads it in edits. */
+const withKnownSize = ({ dialect }: Provider, request: ImageRequest): ImageRequest =>
+  dialect === "openai-compatible" && request.size === "auto"
+    ? { ...request, size: undefined }
+    : request;
+
 function submit(
-  provider: Parameters<MediaDialect["submit"]>[0],
+  provider: Provider,
   apiKey: string,
   job: MediaJob,
 ): ReturnType<MediaDialect["submit"]> {
@@ -69,7 +76,7 @@ function submit(
   const accept = request.stream === true ? { accept: "text/event-stream" } : undefined;
   const pictures = request.n + (request.stream === true ? (request.partialImages ?? 0) : 0);
   if (!editing(request)) {
-    const options = optionsOf(request, job.upstreamModel);
+    const options = optionsOf(withKnownSize(provider, request), job.upstreamModel);
     const body = JSON.stringify({ model: job.upstreamModel, prompt: request.prompt, ...options });
     const path = "/images/generations";
     const ask = { method: "POST", path, body, headers: { ...accept } } as const;
