@@ -25,8 +25,10 @@ const dashscope = of("dashscope", "alibaba");
 
 /** Every such model, by vendor. */
 export const mediaModelRows: readonly MediaModelRow[] = [
-  ...openai("image-a", "gpt-image-2"),
-  ...openai("task-image-2", "gpt-image-1.5", "gpt-image-1"),
+  ...openai("image-a", "gpt-image-2", "gpt-image-2.5-flare", "gpt-image-2.5-sunburst"),
+  ...openai("image-a", "gpt-image-2.6-flare", "gpt-image-2.6-sunburst"),
+  // OpenAI closed gpt-image-1 in October 2026; files that price it must still load.
+  ...openai("task-image-2", "gpt-image-1.5", "gpt-image-1-mini", "gpt-image-1"),
   ...xai("task-image-1", "grok-imagine-image-2.0", "grok-imagine-image"),
   ...xai("video-v1.5", "grok-imagine-video-1.5"),
   ...xai("video-v1", "grok-imagine-video"),

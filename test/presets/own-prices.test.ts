@@ -224,6 +224,7 @@ it("each image and video model of a vendor accepts a price of its family", () =>
   const given = Object.fromEntries(mediaModelRows.map(({ id, family }) => [id, shapes[family]!]));
   const { catalog, unused } = withOwnPrices(environmentCatalog(keys), given as never);
   expect(unused).toEqual([]);
+  expect(Object.keys(given)).toContain("openai/gpt-image-2.6-flare");
   for (const { id, family, vendor, model } of mediaModelRows) {
     expect(catalog.models.get(id)).toMatchObject({
       family,

@@ -319,6 +319,7 @@ const changes: Readonly<Record<string, Partial<ImageRequest>>> = {
 const models: readonly [Vendor, string, Partial<ImageRequest>][] = [
   ["openai", "gpt-image-1", {}],
   ["openai", "gpt-image-1", { images: [fox] }],
+  ["openai", "gpt-image-1-mini", { images: [fox] }],
   ["openai", "gpt-image-2", { images: [fox], outputFormat: "jpeg" }],
   ["xai", "grok-imagine-image-2.0", { images: [fox] }],
   ["dashscope", "wan2.6-image", { images: [fox] }],
@@ -346,6 +347,15 @@ describe("a field that an image vendor does not support", () => {
       }
     },
   );
+
+  it.each([
+    ["gpt-image-1.5", true],
+    ["gpt-image-1-mini", false],
+    ["gpt-image-2.6-flare", false],
+  ])("input_fidelity of %s is sent: %s", async (model, isSent) => {
+    const request = image({ images: [fox], inputFidelity: "high" });
+    expect((await stable("openai", request, model)).includes("input_fidelity")).toBe(isSent);
+  });
 
   it("is not noted if its value is the default", () => {
     const usual = image({ size: "auto", quality: "auto", background: "auto", moderation: "auto" });

@@ -17,8 +17,8 @@ import { bearerAsk, droppedFields } from "./wire.ts";
 const lossy = (request: ImageRequest): boolean =>
   request.outputFormat === "jpeg" || request.outputFormat === "webp";
 
-/** False for the gpt-image-2 models: they always edit with high fidelity, and refuse the parameter. */
-const takesFidelity = (model: string): boolean => !model.startsWith("gpt-image-2");
+/** False for models that refuse the parameter: from gpt-image-2 on they always edit with high fidelity, the mini always with low. */
+const takesFidelity = (model: string): boolean => !/^gpt-image-(?:2|1-mini)/.test(model);
 
 const editing = (request: ImageRequest): boolean => request.images.length > 0;
 
