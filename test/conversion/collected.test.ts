@@ -36,6 +36,30 @@ it.each(["abort", "network_error", "insufficient_system_resource"])(
   },
 );
 
+it.each<[JsonObject | string, string, string, JsonObject]>([
+  // OpenAI itself says so of a call that the caller named.
+  [{ type: "function", function: { name: "f" } }, "call_1", "stop", { finish_reason: "stop" }],
+  // A search that Claude's server made, as LiteLLM lists it.
+  ["auto", "srvtoolu_1", "stop", { finish_reason: "stop" }],
+  ["auto", "call_1", "STOP", { finish_reason: "tool_calls", native_finish_reason: "STOP" }],
+])(
+  "T11 T15: a choice has the same finish reason as in the vendor's stream: %j, %s, %s",
+  (tool_choice, id, said, told) => {
+    const call = { index: 0, id, type: "function", function: { name: "f", arguments: "{}" } };
+    const chunk = {
+      id: "c",
+      choices: [{ index: 0, delta: { content: null, tool_calls: [call] } }],
+    };
+    const frames = streamOf(chunk, end(0, said), "[DONE]");
+    const route = routeOf("chat", "chat", { ...asked, tool_choice });
+    const { choices } = route.answer(route.answerFromFrames(frames)!, [], noUsage);
+    expect(choices).toMatchObject([told]);
+    const tap = routeOf("chat", "chat", { ...asked, tool_choice, stream: true }).tap();
+    const streamed = [...frames.flatMap((frame) => tap.push(frame)), ...tap.release()];
+    expect(streamed.at(-2)?.data).toContain(JSON.stringify(told).slice(1, -1));
+  },
+);
+
 it("T15: nothing after the end marker is part of the answer", () => {
   const frames = streamOf(choice(0, "All"), end(0, "stop"), "[DONE]", choice(0, " late"));
   const route = routeOf("chat", "chat", asked);

@@ -198,8 +198,7 @@ function collectChoice(
   if (called.length > 0 && called.length === more.length)
     whole["tool_calls"] = called.map((call, at) => ({ ...more[at], ...call }));
   const told = member("logprobs", Object.keys(logprobs).length > 0 ? logprobs : undefined);
-  // An interrupted choice keeps the vendor's own word, as in its stream: encoded, it would look complete.
-  const { reason, raw } = response.finish;
-  const interrupted = member("finish_reason", reason === "error" ? raw : undefined);
-  return { ...choice, ...interrupted, message: whole, ...beside, ...told };
+  // The vendor's own word, as in its stream: `complete-answer.ts` knows better what it means here.
+  const ended = member("finish_reason", response.finish.raw);
+  return { ...choice, ...ended, message: whole, ...beside, ...told };
 }
