@@ -13,7 +13,10 @@ const kinds: ReadonlySet<unknown> = new Set(["text", "thinking", "reference"]);
 
 /** True if a message or delta has such a list. */
 export const hasListedContent = ({ content }: { readonly content?: unknown }): boolean =>
-  Array.isArray(content) && content.every((part) => isObject(part) && kinds.has(part["type"]));
+  Array.isArray(content) && content.every(isPlain);
+
+const isPlain = (part: unknown): boolean =>
+  isObject(part) && kinds.has(part["type"]) && nonEmpty(part["signature"]) === undefined;
 
 /** Returns a message or delta with its content as text, and its thoughts in the member that most vendors have for them. */
 export function withPlainContent(said: JsonObject): JsonObject {

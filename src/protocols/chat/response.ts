@@ -104,7 +104,8 @@ export function thinkingParts(content: unknown): Part[] {
 }
 
 function thoughtsIn({ type, thinking, summary }: WireObject): WireObject[] | undefined {
-  if (type === "thinking") return objects(thinking);
+  if (type === "thinking")
+    return typeof thinking === "string" ? [{ text: thinking }] : objects(thinking);
   return type === "reasoning" ? objects(summary) : undefined;
 }
 

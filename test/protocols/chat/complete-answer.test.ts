@@ -188,9 +188,20 @@ it("TXT-10: a list of Mistral's thoughts, texts and references is a text, with t
   ]);
 });
 
+it("TXT-10: thoughts in one text, in the form of Claude, are not lost", () => {
+  const content: JsonObject[] = [
+    { type: "thinking", thinking: "Hm." },
+    { type: "text", text: "Noon." },
+  ];
+  expect(answered({ id: "up1", choices: [{ message: { content } }] })["choices"]).toMatchObject([
+    { message: { content: "Noon.", reasoning_content: "Hm." } },
+  ]);
+});
+
 it.each<JsonObject>([
   { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
   { type: "reasoning", summary: [{ type: "summary_text", text: "Hm.", signature: "s" }] },
+  { type: "thinking", thinking: "Hm.", signature: "s" },
 ])("TXT-10: a list that is more than text stays: %j", (part) => {
   const content = [part, { type: "text", text: "Hi" }];
   const { choices } = answered({ id: "up1", choices: [{ message: { content } }] });
