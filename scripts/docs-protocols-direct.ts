@@ -40,7 +40,7 @@ Everything passes, including fields that the gateway does not know. These are th
 - Claude refuses thinking blocks without a signature, as Kimi gives them, and with those of MiniMax and DeepSeek. They are left out, which
   is reported.
 - Claude refuses texts of white space only, which other vendors and Claude Code leave in the history. They are left out. An otherwise empty
-  message gets a placeholder.
+  message gets a placeholder, as does an earlier answer that ends with thinking.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
 - Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in

@@ -85,7 +85,7 @@ function hasForeignCalls(blocks: readonly Json[]): boolean {
 
 const isResult = (block: Json): boolean => isObject(block) && block["type"] === "tool_result";
 
-const isThinking = (block: Json | undefined): boolean =>
+export const isThinking = (block: Json | undefined): boolean =>
   isObject(block) && (block["type"] === "thinking" || block["type"] === "redacted_thinking");
 
 const needsThinking = (edit: Json): boolean =>

@@ -7,6 +7,7 @@ import { isObject } from "../../base/json.ts";
 import type { Note } from "../../base/notes.ts";
 import type { Json, JsonObject, Signature } from "../canonical/request.ts";
 import { nonEmpty } from "../read.ts";
+import { placeholderText } from "../tidy.ts";
 import { readsAnyThinking } from "./blank-thinking.ts";
 import { isClaude } from "./call-ids.ts";
 
@@ -21,7 +22,7 @@ export const ownSignature = (signature: Signature | undefined): Signature | unde
   signature?.protocol === "messages" && signature.value !== unsignedMark ? signature : undefined;
 
 /** Content of an otherwise empty message, as in conversions: vendors refuse empty content (T25). */
-const placeholder = { type: "text", text: "(no content)" };
+const placeholder = { type: "text", text: placeholderText };
 
 /**
  * Removes marked blocks and citations from `body`, a copy of the caller's; changed messages are copied, the others shared. All other

@@ -70,3 +70,28 @@ it("T25 TXT-07: stay at other vendors, and nothing is copied if there are none",
   const full = [user(text("Hi")), { role: "assistant", content: "" }];
   expect(sent({ messages: full }).body["messages"]).toBe(full);
 });
+
+const thinking = { type: "thinking", thinking: "Hm.", signature: "EqoBCkgIBxAB" };
+
+it.each<[string, Json, Json]>([
+  ["an empty text", "", nothing["text"]!],
+  ["a blank text", "\n\n", nothing["text"]!],
+  ["nothing", [], [nothing]],
+  ["thinking", [thinking], [thinking, nothing]],
+  ["thinking and a blank text", [thinking, blank], [thinking, nothing]],
+  ["hidden thinking", [text("So"), { type: "redacted_thinking", data: "a" }], expect.anything()],
+])("T25: an earlier answer of %s says that it has no content", (_what, content, kept) => {
+  const answer = { role: "assistant", content };
+  const messages = [user(text("Hi")), answer, user(text("Well?"))];
+  const { body, notes } = sent({ messages });
+  expect(body["messages"]).toEqual([messages[0], { ...answer, content: kept }, messages[2]]);
+  expect(body["messages"]).not.toEqual(messages);
+  expect(notes).toEqual([]);
+});
+
+it("T25: an answer to continue, and one in two turns, stay", () => {
+  const begun = [user(text("Hi")), { role: "assistant", content: "" }];
+  expect(sent({ messages: begun }).body["messages"]).toBe(begun);
+  const halves = [user(text("Look.")), assistant(thinking), assistant(call), user(result("seen"))];
+  expect(sent({ messages: halves }).body["messages"]).toBe(halves);
+});
