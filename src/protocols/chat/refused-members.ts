@@ -97,11 +97,12 @@ class Removal {
     const isTaken = this.#refused.has("reasoning") && !this.#refused.has("reasoning_content");
     const text = isTaken ? reasoningText(message) : "";
     if (text === "") return {};
-    const details = message["reasoning_details"];
+    const { reasoning, reasoning_details: details } = message;
     const isSaid = Array.isArray(details) && details.every(isPlain);
     return {
       reasoning_content: text,
-      reasoning: null,
+      // A second, different text is lost.
+      ...(reasoning === text ? { reasoning: null } : {}),
       ...(isSaid ? { reasoning_details: null } : {}),
     };
   }
