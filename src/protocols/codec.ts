@@ -199,8 +199,15 @@ export interface DirectCodec {
   text(answer: JsonObject): string;
   /** Returns how many pictures the model made in a whole answer, for the same estimate. Absent: none. */
   pictures?(answer: JsonObject): number;
-  /** Returns the answer with the canonical model id. May change `answer`. */
-  answer(answer: JsonObject, model: string, request?: AnswerSettings): JsonObject;
+  /** True if every whole answer has usage: one without gets the billed usage. */
+  readonly alwaysHasUsage?: true;
+  /** Returns the answer with the canonical model id. May change `answer`. `createdAt`: Unix seconds, for an answer without a time. */
+  answer(
+    answer: JsonObject,
+    model: string,
+    request?: AnswerSettings,
+    createdAt?: number,
+  ): JsonObject;
   /** Returns an answer that reports no usage, or a false one, with the billed usage. */
   withUsage(answer: JsonObject, usage: Usage): JsonObject;
   /** Returns the stream of a whole answer, with everything that only this protocol has, and its end marker (T14). */

@@ -37,11 +37,12 @@ const secondsMax = 1e11;
 export const isWholeSeconds = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) < secondsMax;
 
-/** Returns a time as whole seconds, 0 if it is none. SambaNova writes fractions of a second, mistral.rs milliseconds. */
-export function wholeSeconds(value: unknown): number {
+/** Returns a time as whole seconds, `otherwise` if it is none. SambaNova writes fractions of a second, mistral.rs milliseconds. */
+export function wholeSeconds(value: unknown, otherwise: number): number {
+  if (!isSet(value) || value === "") return otherwise;
   let seconds = Number(typeof value === "object" ? exactText(value) : value);
   while (seconds >= secondsMax && Number.isFinite(seconds)) seconds /= 1000;
-  return seconds >= 0 && Number.isFinite(seconds) ? Math.floor(seconds) : 0;
+  return seconds >= 0 && Number.isFinite(seconds) ? Math.floor(seconds) : otherwise;
 }
 
 /**

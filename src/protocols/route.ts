@@ -154,15 +154,17 @@ export class DirectRoute implements Route {
   }
 
   answer(answer: JsonObject, droppedParams: readonly string[], usage: Usage): JsonObject {
-    const { caller, model } = this.#facts;
+    const { caller, model, createdAt } = this.#facts;
     const { direct } = caller;
     // Vendors report usage in a stream only on request. If a whole answer was requested but streamed, the billed usage is inserted.
     const exact = exactTwinOf(answer);
     const isReplaced =
       answer === this.#answerWithoutUsage ||
-      (direct.misreportsUsage(answer) && direct.usage(answer) === undefined);
+      ((direct.alwaysHasUsage === true || direct.misreportsUsage(answer)) &&
+        direct.usage(answer) === undefined);
     const whole = isReplaced ? direct.withUsage(exact, usage) : exact;
-    return withDropped(direct.answer(whole, model, this.#answerSettings), droppedParams);
+    const told = direct.answer(whole, model, this.#answerSettings, createdAt);
+    return withDropped(told, droppedParams);
   }
 
   tap(): StreamTap {

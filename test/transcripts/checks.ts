@@ -140,7 +140,7 @@ export function* wholeAnswers(transcript: Transcript): Generator<Finding> {
   }
 }
 
-/** Whole answers reach callers of the same protocol unchanged, also through the canonical form. */
+/** Whole answers reach callers of the same protocol unchanged, except for missing usage, also through the canonical form. */
 export function* directAnswers(transcript: Transcript): Generator<Finding> {
   for (const protocol of protocolNames) {
     if (failed(transcript)) return;
@@ -152,7 +152,9 @@ export function* directAnswers(transcript: Transcript): Generator<Finding> {
       reader.answer(
         routeOf(transcript, direction, { force }).answer(structuredClone(answer), [], billed),
       );
-    yield [protocol, give(false), expected];
+    // Clients of messages require usage.
+    const counted = protocol === "messages" ? { usage: estimate, ...expected } : expected;
+    yield [protocol, give(false), counted];
     if (transcript.meaning.native?.includes(protocol)) continue;
     const shown = protocol === "messages" ? withMark(expected) : expected;
     yield [`${protocol}, forced`, give(true), { usage: estimate, ...shown }];

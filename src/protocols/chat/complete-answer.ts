@@ -13,11 +13,19 @@ import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 import { withPlainContent } from "./plain-content.ts";
 
-/** Changes the answer. `namesTool`: the caller named the tool to call. */
-export function completeAnswer(answer: JsonObject, namesTool: boolean): void {
+/** What a whole answer is completed from. */
+interface Given {
+  /** True if the caller named the tool to call. */
+  readonly namesTool: boolean;
+  /** Counts if the vendor told no time. */
+  readonly createdAt: number;
+}
+
+/** Changes the answer. */
+export function completeAnswer(answer: JsonObject, { namesTool, createdAt }: Given): void {
   answer["id"] = idText(answer) ?? `chatcmpl-${crypto.randomUUID()}`;
   answer["object"] ??= "chat.completion";
-  answer["created"] = wholeSeconds(answer["created"]);
+  answer["created"] = wholeSeconds(answer["created"], createdAt);
   if (hasForeignTier(answer)) delete answer["service_tier"];
   for (const [at, choice] of (objects(answer["choices"]) as JsonObject[]).entries()) {
     const message = withPlainContent(objectOf(choice["message"]) as JsonObject);

@@ -58,7 +58,8 @@ export class ChunkCompleter {
       this.#choice(choice, at, answerId),
     );
     const id = nonEmpty(answerId);
-    const created = isTimed(told) ? undefined : wholeSeconds(told["created"]);
+    const otherwise = Number(fields?.created ?? 0);
+    const created = isTimed(told) ? undefined : wholeSeconds(told["created"], otherwise);
     const changed = { ...member("id", id), ...member("created", created), choices };
     return { ...(fields as JsonObject | undefined), ...told, ...changed };
   }

@@ -49,9 +49,14 @@ function renameMaximum(body: JsonObject, name: MaximumField): void {
   if (maximum !== undefined) body[name] = maximum;
 }
 
-function directAnswer(answer: JsonObject, model: string, request: AnswerSettings = {}): JsonObject {
+function directAnswer(
+  answer: JsonObject,
+  model: string,
+  request: AnswerSettings = {},
+  createdAt = 0,
+): JsonObject {
   answer["model"] = model;
-  completeAnswer(answer, namesTool(request));
+  completeAnswer(answer, { namesTool: namesTool(request), createdAt });
   if (isObject(answer["usage"])) answer["usage"] = normaliseUsage(answer["usage"]);
   return answer;
 }

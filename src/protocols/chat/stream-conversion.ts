@@ -19,9 +19,12 @@ import { encodeChoice } from "./response.ts";
 import { normaliseUsage } from "./usage.ts";
 
 /** Returns the stream of a whole answer. */
-export function framesOf(given: JsonObject, { model, request }: AnswerContext): SseEvent[] {
+export function framesOf(
+  given: JsonObject,
+  { model, request, createdAt }: AnswerContext,
+): SseEvent[] {
   const answer = { ...given };
-  completeAnswer(answer, request.toolChoice?.type === "tool");
+  completeAnswer(answer, { namesTool: request.toolChoice?.type === "tool", createdAt });
   const { choices, usage, object: _whole, ...told } = answer;
   const wantsUsage = request.includeUsage === true;
   const fields = { ...told, object: "chat.completion.chunk", model };

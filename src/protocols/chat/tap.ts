@@ -25,6 +25,7 @@ export class ChatTap extends DirectTap {
   reasoningCharacters = 0;
   readonly #reader = new ChatReader();
   readonly #model: string;
+  readonly #createdAt: number;
   readonly #rewrite: Rewrite;
   readonly #completer: ChunkCompleter;
   /** True if the caller asked for usage: it gets one usage frame at the end. Otherwise no frame has a `usage` key. */
@@ -45,6 +46,7 @@ export class ChatTap extends DirectTap {
     super();
     const options = request.stream_options;
     this.#model = model;
+    this.#createdAt = createdAt;
     this.#completer = new ChunkCompleter(namesTool(request));
     this.#wantsUsage = isObject(options) && options["include_usage"] === true;
     this.#rewrite = createRewrite(model, this.#wantsUsage);
@@ -78,7 +80,7 @@ export class ChatTap extends DirectTap {
     }
     const id = idText(chunk);
     if (id !== this.#fields.id && id !== undefined) {
-      this.#fields = { ...this.#fields, id, created: wholeSeconds(chunk["created"]) };
+      this.#fields = { ...this.#fields, id, created: this.#timeIn(chunk) };
     }
     // Frames before the answer get no id: clients that store messages by id would take two answers for one.
     this.#isNamed ||= id !== undefined || choices.length > 0;
@@ -88,6 +90,10 @@ export class ChatTap extends DirectTap {
     if (!this.ended) return [frame];
     this.held.push(frame);
     return none;
+  }
+
+  #timeIn({ created }: { readonly created?: unknown }): number {
+    return wholeSeconds(created, this.#createdAt);
   }
 
   #takeChoice({ index, output, reason }: ChatChoice): void {
@@ -107,7 +113,7 @@ export class ChatTap extends DirectTap {
     if (usage !== undefined) {
       const id = idText(this.#usageChunk ?? {}) ?? this.#fields.id;
       const told = { ...this.#fields, ...this.#usageChunk };
-      const chunk = { ...told, id, created: wholeSeconds(told.created), choices: [] };
+      const chunk = { ...told, id, created: this.#timeIn(told), choices: [] };
       frames.push({ data: JSON.stringify({ ...chunk, model: this.#model, usage }) });
     }
     frames.push(endMarker);

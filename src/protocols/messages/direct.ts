@@ -130,6 +130,7 @@ export const direct: DirectCodec = {
   misreportsUsage: (wire) => misreports(wire["usage"]),
   text,
   answer: (wire, model) => ({ ...completeAnswer(wire), model }),
+  alwaysHasUsage: true,
   withUsage: (wire, usage) => ({ ...wire, usage: encodeUsage(usage, "messages") }),
   framesOf,
   answerFromFrames,

@@ -84,8 +84,8 @@ export const responsesDirect: DirectCodec = {
     ),
   misreportsUsage: (answer) => misreports(answer["usage"]),
   text: answerText,
-  answer(answer, model) {
-    completeResponse(answer, model);
+  answer(answer, model, _request, createdAt) {
+    completeResponse(answer, model, createdAt === undefined ? {} : { createdAt });
     return answer;
   },
   withUsage: (answer, usage) => ({ ...answer, usage: writeUsage(usage) }),

@@ -73,7 +73,7 @@ function completeHead(response: JsonObject, given: Partial<Given>): void {
   const isCut = isObject(response["incomplete_details"]);
   response["id"] = nonEmpty(response["id"]) ?? given.id ?? `resp_${crypto.randomUUID()}`;
   response["status"] ??= given.status ?? (isCut ? "incomplete" : "completed");
-  response["created_at"] = wholeSeconds(response["created_at"] ?? given.createdAt);
+  response["created_at"] = wholeSeconds(response["created_at"], given.createdAt ?? 0);
 }
 
 /** Adds what objects in the response lack. Existing members keep their position; missing ones are appended. */

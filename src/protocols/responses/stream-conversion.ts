@@ -13,8 +13,8 @@ import { completeResponse } from "./response-object.ts";
 type Step = readonly [name: string, members: JsonObject];
 
 /** Returns the stream of a whole response. */
-export function framesOf(answer: JsonObject, { model }: AnswerContext): SseEvent[] {
-  const response = completeResponse({ ...answer }, model);
+export function framesOf(answer: JsonObject, { model, createdAt }: AnswerContext): SseEvent[] {
+  const response = completeResponse({ ...answer }, model, { createdAt });
   const status = nonEmpty(response["status"]) ?? "completed";
   const begun = { ...response, status: "in_progress", output: [], usage: null };
   const unfinished = { completed_at: null, incomplete_details: null, error: null };
