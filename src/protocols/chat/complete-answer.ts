@@ -6,7 +6,7 @@
  */
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
-import { isEmptyList, member, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
+import { isEmptyList, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall, isOwnCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
@@ -44,14 +44,20 @@ export function completeAnswer(answer: JsonObject, { namesTool, createdAt }: Giv
   }
 }
 
-/** Completes the calls in their places. */
+/** Completes the calls in their places. LocalAI gives all calls of an answer one id: clients match results by it. */
 function completeCalls(calls: JsonObject[], answerId: string): void {
+  const ids = new Set<string>();
   for (const [at, call] of calls.entries()) {
-    if (isCompleteCall(call)) continue;
-    Object.assign(
-      call,
-      completeCall({ ...call, ...member("id", idText(call)) }, () => callId(answerId, at), "{}"),
-    );
+    const told = idText(call);
+    const isRepeated = told !== undefined && ids.has(told);
+    if (isRepeated || !isCompleteCall(call)) {
+      const id = isRepeated ? undefined : told;
+      Object.assign(
+        call,
+        completeCall({ ...call, id: id ?? "" }, () => callId(answerId, at), "{}"),
+      );
+    }
+    ids.add(idText(call)!);
   }
 }
 

@@ -88,14 +88,18 @@ export class ChunkCompleter {
    */
   #hasWholeCalls({ index, delta: { tool_calls: calls } }: WholeChoice): boolean {
     if (!Array.isArray(calls)) return true;
-    const { count, places } = this.#calls.get(index) ?? newCalls();
+    const { count, places, byId, renamed } = this.#calls.get(index) ?? newCalls();
+    const begun = new Set<unknown>();
     let next = count;
     return (calls as WireObject[]).every((call) => {
-      const { index: told } = call;
+      const { index: told, id } = call;
       const place = places.get(told as number);
-      if (place !== undefined) return told === place;
+      if (place !== undefined) return told === place && !renamed.has(place);
       next += 1;
-      return told === next - 1 && isCompleteCall(call);
+      if (told !== next - 1 || !isCompleteCall(call)) return false;
+      const isNew = !byId.has(id as string) && !begun.has(id);
+      begun.add(id);
+      return isNew;
     });
   }
 
@@ -145,11 +149,11 @@ export class ChunkCompleter {
     const known = told === undefined ? continuedBy(calls, id, name) : calls.places.get(told);
     const index = known ?? calls.count;
     if (!calls.places.has(told ?? index)) calls.places.set(told ?? index, index);
-    if (id !== undefined && !calls.byId.has(id)) calls.byId.set(id, index);
-    if (index < calls.count) return { ...call, ...member("id", id), index };
+    const named = { ...call, ...member("id", ownId(calls, index, id, answerId)), index };
+    if (index < calls.count) return named;
     calls.count = index + 1;
     calls.hasOwn ||= isOwnCall(call);
-    return completeCall({ ...call, ...member("id", id), index }, () => callId(answerId, index), "");
+    return completeCall(named, () => callId(answerId, index), "");
   }
 }
 
@@ -159,9 +163,30 @@ interface Calls {
   hasOwn: boolean;
   readonly places: Map<number, number>;
   readonly byId: Map<string, number>;
+  /** New ids by place, for calls with the id of an earlier one, as LocalAI sends them. Clients match results by it. */
+  readonly renamed: Map<number, string>;
 }
 
-const newCalls = (): Calls => ({ count: 0, hasOwn: false, places: new Map(), byId: new Map() });
+const newCalls = (): Calls => ({
+  count: 0,
+  hasOwn: false,
+  places: new Map(),
+  byId: new Map(),
+  renamed: new Map(),
+});
+
+/** Notes the vendor's id of a piece of a call. Returns the call's own id instead, if an earlier call has it. */
+function ownId(
+  { count, byId, renamed }: Calls,
+  index: number,
+  id: string | undefined,
+  answerId: string,
+): string | undefined {
+  if (id === undefined) return undefined;
+  if (!byId.has(id)) byId.set(id, index);
+  else if (index >= count) renamed.set(index, callId(answerId, index));
+  return renamed.get(index) ?? id;
+}
 
 /** The place of the call that a piece without a number continues; undefined if it begins one. */
 function continuedBy(

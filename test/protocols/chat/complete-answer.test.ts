@@ -217,3 +217,12 @@ it("TXT-10: a whole answer that is sent as a stream is completed too", () => {
   expect(told).toContain('{"reasoning_content":"Hm."}');
   expect(told).toContain('{"content":"Noon."}');
 });
+
+it("T21: calls with one id, as LocalAI sends them, get their own", () => {
+  const called = { id: "up1", type: "function", function: { name: "f", arguments: "{}" } };
+  const message = { role: "assistant", content: null, tool_calls: [called, { ...called }] };
+  const answer = { id: "up1", choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
+  expect(answered(structuredClone(answer))).toMatchObject({
+    choices: [{ message: { tool_calls: [called, { ...called, id: "call_up1_1" }] } }],
+  });
+});

@@ -286,3 +286,30 @@ it("TXT-10: deltas with a list of Mistral's thoughts and texts have texts", () =
     {},
   ]);
 });
+
+it.each([
+  [
+    "in one chunk",
+    (calls: JsonObject[]) => [
+      { ...base, choices: [{ index: 0, delta: { role: "assistant", tool_calls: calls } }] },
+    ],
+  ],
+  ["in a chunk each", (calls: JsonObject[]) => calls.map(call)],
+])("T21: calls with one id, as LocalAI sends them, get their own: %s", (_title, chunksOf) => {
+  const head = (index: number) => ({
+    index,
+    id: "up1",
+    type: "function",
+    function: { name: "f", arguments: "" },
+  });
+  const more = (index: number) => call({ index, id: "up1", function: { arguments: "{}" } });
+  const heads = chunksOf([head(0), head(1), head(2)]);
+  const pieces = callsIn(passed(...heads, more(0), more(2), end)) as { id: string }[];
+  expect(pieces.map(({ id }) => id)).toEqual([
+    "up1",
+    "call_up1_1",
+    "call_up1_2",
+    "up1",
+    "call_up1_2",
+  ]);
+});
