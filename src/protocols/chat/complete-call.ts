@@ -4,6 +4,7 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
+import { isServerCall } from "../call-id.ts";
 import { nonEmpty } from "../read.ts";
 import { argumentsText } from "../tool-arguments.ts";
 import { idText } from "./id-text.ts";
@@ -27,6 +28,5 @@ export function completeCall(call: JsonObject, id: () => string, without: "" | "
   return completed;
 }
 
-/** True for a call, or its first piece, that the caller has to make. LiteLLM also lists the calls that Claude's servers made (lisette#66). */
-export const isOwnCall = (call: WireObject): boolean =>
-  idText(call)?.startsWith("srvtoolu_") !== true;
+/** True for a call, or its first piece, that the caller has to make. */
+export const isOwnCall = (call: WireObject): boolean => !isServerCall(idText(call));

@@ -16,7 +16,7 @@ import type { Output } from "./output.ts";
 import { decodeContent } from "./parts.ts";
 import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { mergeDetails, signatureOf } from "./reasoning.ts";
-import { endCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
+import { endCalls, noToolCalls, ownCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
 
 type TextKind = "text" | "refusal" | "reasoning";
 
@@ -191,7 +191,7 @@ function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   const cited = pages.flatMap((page) => citationEvents(state, page));
   const events = [...cited, ...closeBlock(state), ...endCalls(state.tools, state.id)];
   state.phase = "ended";
-  const hasCalls = state.tools.calls.length > 0;
+  const hasCalls = ownCalls(state.tools).length > 0;
   const finish = decodeFinish(state.finish?.reason, hasCalls, state.finish?.stopReason);
   return [...events, { type: "finish", finish }];
 }

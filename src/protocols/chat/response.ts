@@ -6,7 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { tokenCount } from "../../base/usage.ts";
 import type { Citation, JsonObject, Part, TextPart, ToolCallPart } from "../canonical/request.ts";
 import type { CanonicalResponse } from "../canonical/response.ts";
-import { callId } from "../call-id.ts";
+import { callId, isServerCall } from "../call-id.ts";
 import type { AnswerContext, AnsweredRequest } from "../codec.ts";
 import {
   characters,
@@ -76,6 +76,8 @@ function decodeMessage(message: WireObject, answerId: string): Part[] {
     // LocalAI gives all calls of an answer one id. Clients match results by it.
     const id = told === undefined || ids.has(told) ? callId(answerId, index) : told;
     ids.add(id);
+    // Only the caller's own calls have a place in another protocol, as after the vendors' other tools.
+    if (isServerCall(told)) continue;
     parts.push(decodeCall(call, id));
   }
   return parts;

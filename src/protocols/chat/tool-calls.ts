@@ -1,6 +1,6 @@
 /** Assigns each piece of a chat stream's tool calls to its call, even if the vendor omits ids, indexes or names. Traps T2 to T6, T21. */
 import type { BlockId, CanonicalEvent } from "../canonical/events.ts";
-import { callId } from "../call-id.ts";
+import { callId, isServerCall } from "../call-id.ts";
 import type { CallPiece } from "./output.ts";
 
 interface Call {
@@ -44,6 +44,7 @@ export function takeCallPiece(
   }
   call.wireId ??= id;
   if (id !== undefined && call.wireId === id && !state.byId.has(id)) state.byId.set(id, call);
+  if (isServerCall(call.wireId)) return [];
   call.isCustom ||= piece.isCustom;
   if (repeatsAll(call, text)) return [];
   call.said += text;
@@ -112,9 +113,13 @@ function beginCall({ byId }: ToolCalls, call: Call, answerId: string): Canonical
   return [start, { type: "tool_call_delta", block, arguments: waiting }];
 }
 
+/** The calls that the caller has to make. */
+export const ownCalls = ({ calls }: ToolCalls): readonly Call[] =>
+  calls.filter(({ wireId }) => !isServerCall(wireId));
+
 /** Ends all calls, once. A call that never got a name still begins, so that its arguments are not lost. */
 export function endCalls(state: ToolCalls, answerId: string): CanonicalEvent[] {
-  return state.calls.flatMap((call) => {
+  return ownCalls(state).flatMap((call) => {
     const begun = call.name === "" ? beginCall(state, call, answerId) : [];
     return [...begun, { type: "tool_call_end", block: call.block }];
   });

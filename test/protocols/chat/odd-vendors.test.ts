@@ -199,3 +199,30 @@ describe("an error without the word", () => {
     expect(read(hi, note, "[DONE]").at(-1)).toMatchObject({ type: "finish" });
   });
 });
+
+it.each([
+  [["srvtoolu_1"], "stop", []],
+  [["srvtoolu_1", "toolu_2"], "tool_calls", ["toolu_2"]],
+])(
+  "T11: calls that Claude's servers made are none of a converted answer's, as LiteLLM lists them: %j",
+  (ids, reason, kept) => {
+    const called = ids.map((id) => ({
+      id,
+      type: "function",
+      function: { name: "f", arguments: "{}" },
+    }));
+    const text = { type: "text", text: "Noon." };
+    const calls = kept.map((id) => ({ type: "tool_call", id, name: "f", arguments: "{}" }));
+    const expected = { content: [text, ...calls], finish: { reason } };
+    const message = { content: "Noon.", tool_calls: called };
+    const choice = { index: 0, message, finish_reason: "tool_calls" };
+    expect(chatCodec.decodeResponse({ id: "up1", choices: [choice] })).toMatchObject(expected);
+    const streamed = whole(
+      chunk({ index: 0, delta: { content: "Noon." } }),
+      ...called.map((one, index) => call(index, one)),
+      ...called.map((_one, index) => call(index, { function: { arguments: "" } })),
+      chunk({ index: 0, delta: {}, finish_reason: "tool_calls" }),
+    );
+    expect(streamed).toMatchObject(expected);
+  },
+);
