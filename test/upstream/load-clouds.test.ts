@@ -1,9 +1,10 @@
 /** Credentials of clouds are fetched for their providers before the first call. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
+import { isAlive } from "../../src/base/process-alive.ts";
 import { createPools, loadClouds } from "../../src/upstream/index.ts";
 import { identityOf, keepOnly } from "../../src/upstream/identity/index.ts";
 import { eventually } from "../support/patience.ts";
@@ -11,7 +12,10 @@ import { provider } from "./media-support.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-load-clouds-"));
 afterAll(() => rmSync(directory, { recursive: true }));
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.useRealTimers();
+});
 
 const secret = "a-secret-of-the-file-77120";
 const cloud: Provider = {
@@ -48,6 +52,26 @@ it("the warning about a credential that cannot be fetched repeats no secret of t
   expect(message).toBe("no credential for this provider yet");
   expect(err.message).toContain("refused for [credential]");
   expect(String((err.cause as Error).stack) + err.stack).not.toContain(secret);
+});
+
+it("a program that hangs instead of giving keys is ended when its time is over", async () => {
+  const [file, told] = [join(directory, "credentials"), join(directory, "hanging")];
+  const program = `exec sh -c 'echo $$ > ${told}; exec sleep 300'`;
+  writeFileSync(file, `[models]\ncredential_process = ${program}\n`);
+  vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", file);
+  vi.stubEnv("AWS_CONFIG_FILE", join(directory, "none"));
+  const pools = createPools();
+  const identity = identityOf(cloud, pools)!;
+  await identity.load();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const refused = identity.keep().catch((error: unknown) => String(error));
+  const hanging = (): number => (existsSync(told) ? Number(readFileSync(told, "utf8")) : 0);
+  await eventually(() => hanging() > 0, "it hangs");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await refused).toContain("no answer within 10000 ms");
+  vi.useRealTimers();
+  await eventually(() => !isAlive(hanging()), "it is gone");
+  await pools.close();
 });
 
 it("the identity of a removed provider is forgotten, and is let go again if the provider has come back meanwhile", () => {

@@ -11,6 +11,7 @@ import { maskSecret } from "../masking.ts";
 import type { Target } from "../vendors/types.ts";
 import { areKeysRefused, awsHeaders, awsKeys } from "./aws.ts";
 import { azureToken } from "./azure.ts";
+import { endingPrograms } from "./child-processes.ts";
 import { googleHeaders } from "./google.ts";
 import { fetchMsMax, RenewingValue, type Lease } from "./renewing-value.ts";
 
@@ -80,7 +81,8 @@ async function within<Value>(
 ): Promise<Value> {
   const gone = new AbortController();
   try {
-    return await withTimeout(fetch(gone.signal), fetchMsMax, () => {
+    const fetched = endingPrograms(gone.signal, () => fetch(gone.signal));
+    return await withTimeout(fetched, fetchMsMax, () => {
       gone.abort();
       return new Error(`no answer within ${fetchMsMax} ms`);
     });
