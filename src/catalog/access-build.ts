@@ -149,15 +149,23 @@ export function accessSecrets(access: Access | undefined): readonly string[] {
     ...(access.tls?.key === undefined ? [] : access.tls.key.split("\n").filter(isKeyLine)),
     ...(auth?.type === "azure" ? [auth.clientSecret] : []),
     ...(auth?.type === "aws" ? [auth.secretAccessKey, auth.sessionToken] : []),
-    ...(auth?.type === "google" ? privateKeysOf(auth.serviceAccountKey) : []),
+    ...(auth?.type === "google" ? keyFileSecrets(auth.serviceAccountKey) : []),
   ].filter((secret) => secret !== undefined);
 }
 
 const isKeyLine = (line: string): boolean => line !== "" && !line.startsWith("-----");
 
-/** Returns only the key lines of a key file. Vendors' messages may contain its other words, so those are not masked. */
-const privateKeysOf = (text: string | undefined): string[] =>
+/** Returns only the secrets of a key file. Vendors' messages may contain its other words, so those are not masked. */
+const keyFileSecrets = (text = ""): string[] => [
+  ...privateKeysOf(text),
+  ...Array.from(text.matchAll(userSecret), ([, secret]) => secret!),
+];
+
+/** The secrets of a user's credentials, as `gcloud auth application-default login` writes them. */
+const userSecret = /"(?:client_secret|refresh_token)"\s*:\s*"([^"]+)"/g;
+
+const privateKeysOf = (text: string): string[] =>
   /"private_key"\s*:\s*"(?:-----[A-Z ]+-----)?(?:\\n)?([^"]*?)(?:-----[A-Z ]+-----)?(?:\\n)?"/
-    .exec(text ?? "")?.[1]
+    .exec(text)?.[1]
     ?.split("\\n")
     .filter((line) => line !== "") ?? [];

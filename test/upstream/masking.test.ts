@@ -83,6 +83,23 @@ describe("a credential that a vendor echoes", () => {
     expect(mask(text)).toBe(text);
   });
 
+  it("is masked if it is one of a user's credentials at Google, whose other words are not", () => {
+    const user = {
+      type: "authorized_user",
+      client_id: "764086051850.apps.googleusercontent.com",
+      client_secret: "d-FL95Q19q7MQmFpd7hHD0Ty",
+      refresh_token: "1//0gAbCdEfGhIjKlMnOpQrStUvWxYz",
+    };
+    const auth = { type: "google", serviceAccountKey: JSON.stringify(user, null, 2) } as const;
+    const request = { add: {}, remove: [] };
+    const access = { auth, headers: {}, query: {}, paths: {}, request };
+    const said = (secret: string, token: string): string =>
+      `authorized_user ${user.client_id}: ${secret} with ${token} was refused`;
+    expect(
+      withoutCredentials({ ...withKeys(), access }, said(user.client_secret, user.refresh_token)),
+    ).toBe(said("[credential]", "[credential]"));
+  });
+
   it("is masked as a whole word if it is short, and not at all if the provider takes none", () => {
     const short = withKeys("k3y!x");
     expect(withoutCredentials(short, 'the key "k3y!x" of ak3y!xa')).toBe(
