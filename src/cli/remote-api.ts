@@ -43,15 +43,24 @@ export const isMissing = (error: unknown): error is Error =>
   (error instanceof RefusedError || error instanceof GatewayError) && error.status === 404;
 
 const answerMsMax = 30_000;
+/** After this time people are told what the command waits for. */
+const silentMsMax = 2_000;
 /** For 100,000 rows in several pages. */
 const csvMsMax = 600_000;
 
 /** Returns the API of the gateway at `url`. */
 export function remoteApi(url: string, token: string): Api {
   const base = url.replace(/\/+$/, "") + adminPrefix;
+  let isTold = false;
+  const tell = (seconds: number): void => {
+    if (!isTold)
+      console.error(`Waiting for the gateway at ${url}, for ${seconds} seconds at most.`);
+    isTold = true;
+  };
   const ask = async (call: DirectCall, accept: string, msMax: number): Promise<Response> => {
     const { method, path, query = {}, body, idempotencyKey } = call;
     const search = new URLSearchParams(query).toString();
+    const telling = setTimeout(tell, silentMsMax, msMax / 1000);
     return fetch(`${base}${path}${search === "" ? "" : `?${search}`}`, {
       method,
       signal: AbortSignal.timeout(msMax),
@@ -62,9 +71,11 @@ export function remoteApi(url: string, token: string): Api {
         ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch((error: unknown) => {
-      throw new RefusedError(0, `no gateway answers at ${url}${whyNot(error)}`);
-    });
+    })
+      .catch((error: unknown) => {
+        throw new RefusedError(0, `no gateway answers at ${url}${whyNot(error)}`);
+      })
+      .finally(() => clearTimeout(telling));
   };
   return {
     call: async (call) => read(url, await ask(call, "application/json", answerMsMax)),

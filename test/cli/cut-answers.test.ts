@@ -1,7 +1,13 @@
-/** Commands at a gateway that stops in the middle of its answer. */
-import { expect, it } from "vitest";
+/** Commands at a gateway that stops in the middle of its answer, or gives none. */
+import { afterEach, expect, it, vi } from "vitest";
+import { remoteApi } from "../../src/cli/remote-api.ts";
 import { tollgateHere } from "../support/command.ts";
 import { startRecorder } from "../support/recorder.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 it.each([
   [["usage", "--csv"], "text/csv", "a,b\n1,2\n"],
@@ -23,3 +29,25 @@ it.each([
     expect({ code, stdout }).toEqual({ code: 1, stdout: printed });
   },
 );
+
+it("says after two seconds, once, which gateway it waits for", async () => {
+  const waiting: (() => void)[] = [];
+  const gateway = await startRecorder((_request, response) => {
+    waiting.push(() => response.writeHead(200).end("{}"));
+  });
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const api = remoteApi(gateway.url, "token");
+  for (let calls = 1; calls <= 2; calls += 1) {
+    const answer = api.call({ method: "GET", path: "/keys" });
+    await vi.waitUntil(() => waiting.length === calls);
+    vi.advanceTimersByTime(2_000);
+    waiting.at(-1)!();
+    expect(await answer).toEqual({});
+  }
+  expect(said.mock.calls).toEqual([
+    [`Waiting for the gateway at ${gateway.url}, for 30 seconds at most.`],
+  ]);
+  vi.useRealTimers();
+  await gateway.close();
+});
