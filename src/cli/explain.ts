@@ -3,7 +3,7 @@
  * Exit codes: 1 failed, 2 wrong usage or configuration. docs/cli.md.
  */
 import { GatewayError } from "../base/errors.ts";
-import { isOfMetricsAddress } from "./metrics-address.ts";
+import { settingsOf } from "./listening-settings.ts";
 import { UsageError } from "./usage-error.ts";
 import { RefusedError } from "./remote-api.ts";
 import { WorkerFailedError } from "./workers/failed.ts";
@@ -49,6 +49,11 @@ const refusals = new Map([
   ["EDQUOT", "the quota of its disk is used up"],
 ]);
 
+const tooManyFiles = new Map([
+  ["EMFILE", "this process has as many files open as it may, by `ulimit -n`"],
+  ["ENFILE", "this machine has as many files open as it may, by fs.file-max"],
+]);
+
 /** Explains an error that ended a command. */
 export async function explain(error: unknown): Promise<Explanation> {
   if (error instanceof UsageError) return { text: error.message, exitCode: 2 };
@@ -75,6 +80,8 @@ async function ofDatabase(error: Error): Promise<string | undefined> {
 /** Explains an error of the operating system: a file, the working directory, a port to listen on, or output whose reader has closed it. */
 function ofSystem(error: SystemError): string | undefined {
   const { code = "", path, syscall } = error;
+  if (code === "EMFILE" || code === "ENFILE")
+    return `${tooManyFiles.get(code)} (${code}); raise that limit`;
   const refusal = refusals.get(code);
   if (path !== undefined && refusal !== undefined)
     return `${path} cannot be used: ${refusal} (${code})`;
@@ -84,13 +91,9 @@ function ofSystem(error: SystemError): string | undefined {
   return ofNetwork(error);
 }
 
-/** The settings of the address on which the gateway listens, and of the metrics' own. */
-const gatewaySettings = { host: "HOST or --host", port: "PORT or --port" };
-const metricsSettings = { host: "TOLLGATE_METRICS_HOST", port: "TOLLGATE_METRICS_PORT" };
-
 function ofNetwork(error: SystemError): string | undefined {
   const { code, syscall, address, hostname, port } = error;
-  const settings = isOfMetricsAddress(error) ? metricsSettings : gatewaySettings;
+  const settings = settingsOf(error);
   if (syscall === "getaddrinfo")
     return `the address "${hostname}" cannot be listened on: no such host name; set ${settings.host}`;
   if (syscall !== "listen" && syscall !== "bind") return undefined;

@@ -22,8 +22,8 @@ import type { GatewayOptions } from "./gateway-options.ts";
 import { openResources, type Resources } from "./resources.ts";
 import { gauges } from "./gauges.ts";
 import { listenOn } from "./listen.ts";
+import { listeningBy, ofMetrics } from "./listening-settings.ts";
 import { openMedia } from "./media.ts";
-import { atMetricsAddress } from "./metrics-address.ts";
 import { startPresence } from "./presence.ts";
 import { startSweeps } from "./sweeps.ts";
 import { reload } from "./reload.ts";
@@ -139,7 +139,7 @@ async function build(options: GatewayOptions, closers: Closers): Promise<Gateway
 }
 
 const openMetricsServer: typeof startMetricsServer = (...given) =>
-  atMetricsAddress(() => startMetricsServer(...given));
+  listeningBy(ofMetrics, () => startMetricsServer(...given));
 
 /** State of a gateway that is ending. */
 interface Shutdown {

@@ -1,16 +1,15 @@
 /** `tollgate sandbox`: the simulated vendors alone. docs/sandbox.md. */
 import { startSandbox } from "../../sandbox/index.ts";
 import { parsePort } from "./environment.ts";
+import { listeningBy, ofSandbox } from "./listening-settings.ts";
 
 /** Runs until SIGINT or SIGTERM. */
 export async function sandboxCommand(options: {
   readonly port: string;
   readonly host: string;
 }): Promise<void> {
-  const sandbox = await startSandbox({
-    host: options.host,
-    port: parsePort(options.port, "--port"),
-  });
+  const address = { host: options.host, port: parsePort(options.port, "--port") };
+  const sandbox = await listeningBy(ofSandbox, () => startSandbox(address));
   console.log(
     [
       `sandbox at ${sandbox.url}`,

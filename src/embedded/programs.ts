@@ -65,7 +65,8 @@ export async function runProgram(
 ): Promise<void> {
   const child = startProgram(site, name, args);
   let output = "";
-  child.stderr!.on("data", (bytes: Buffer) => (output = (output + bytes.toString()).slice(-2_000)));
+  // A process that may open no more files starts none, and has no pipe to it.
+  child.stderr?.on("data", (bytes: Buffer) => (output = (output + bytes.toString()).slice(-2_000)));
   const late = setTimeout(() => child.kill("SIGKILL"), msMax);
   try {
     const code = await new Promise<number | string>((done, fail) => {

@@ -33,9 +33,11 @@ export function startWatch(identity: Identity | undefined): Watch {
     ...identity,
   });
   shell.on("error", () => undefined);
-  shell.stdin!.on("error", () => undefined);
+  // Absent if this process may open no more files: the server's own start fails then.
+  const pipe = shell.stdin ?? undefined;
+  pipe?.on("error", () => undefined);
   shell.unref();
-  return { pipe: shell.stdin!, end: () => void shell.kill("SIGKILL") };
+  return { pipe, end: () => void shell.kill("SIGKILL") };
 }
 
 /** Returns the command of a program that first writes its process id to descriptor `at`: a shell that then becomes the program. */

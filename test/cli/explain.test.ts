@@ -3,7 +3,8 @@ import type pg from "pg";
 import { expect, it } from "vitest";
 import { explain } from "../../src/cli/explain.ts";
 import { readEnvironment } from "../../src/cli/environment.ts";
-import { atMetricsAddress, refuseOneAddress } from "../../src/cli/metrics-address.ts";
+import { listeningBy, ofMetrics, ofSandbox } from "../../src/cli/listening-settings.ts";
+import { refuseOneAddress } from "../../src/cli/metrics-address.ts";
 import { createDatabase } from "../../src/storage/database.ts";
 import type { Signals } from "../../src/storage/signals.ts";
 
@@ -58,6 +59,14 @@ it.each([
   [coded("ECONNRESET", { syscall: "read" }), undefined],
   [coded("EPIPE", { syscall: "write" }), "whoever read the output has gone"],
   [
+    coded("EMFILE", { syscall: "open", path: "/etc/tollgate.yaml" }),
+    "this process has as many files open as it may, by `ulimit -n` (EMFILE); raise that limit",
+  ],
+  [
+    coded("ENFILE", { syscall: "spawn initdb" }),
+    "this machine has as many files open as it may, by fs.file-max (ENFILE); raise that limit",
+  ],
+  [
     coded("EACCES", { syscall: "open", path: "/exports/.part-1" }),
     "/exports/.part-1 cannot be used: this user has no right to it (EACCES)",
   ],
@@ -73,10 +82,18 @@ it.each([
   "%s at the metrics' own address names its variables, not those of the gateway",
   async (code, words) => {
     const error = coded(code, { syscall: "listen", address: "10.0.0.9", port: 9090 });
-    const failed = atMetricsAddress(() => Promise.reject(error));
+    const failed = listeningBy(ofMetrics, () => Promise.reject(error));
     expect((await explain(await failed.catch((thrown: unknown) => thrown))).text).toMatch(words);
   },
 );
+
+it("the sandbox's address is named by its options: it reads no variables", async () => {
+  const error = coded("EADDRINUSE", { syscall: "listen", address: "127.0.0.1", port: 8081 });
+  const failed = listeningBy(ofSandbox, () => Promise.reject(error));
+  expect((await explain(await failed.catch((thrown: unknown) => thrown))).text).toMatch(
+    /choose another with --port \(0 takes any that is free\)$/,
+  );
+});
 
 it("the variable that Kubernetes sets for a Service named tollgate-metrics is not taken for the metrics' port", () => {
   const portOf = (TOLLGATE_METRICS_PORT: string) => readEnvironment({ TOLLGATE_METRICS_PORT });

@@ -8,7 +8,7 @@ import type { BoundSocket } from "node:net";
 import type { Settings } from "../../catalog/index.ts";
 import type { Environment } from "../environment.ts";
 import { listeningUrl } from "../listening-url.ts";
-import { atMetricsAddress } from "../metrics-address.ts";
+import { listeningBy, ofMetrics } from "../listening-settings.ts";
 import { bindAlone, canShare, GatewayPort, probe } from "./gateway-port.ts";
 
 /** Sockets that a worker inherits. */
@@ -41,7 +41,7 @@ export async function openListening(
   count: number,
 ): Promise<Listening> {
   const { own } = metrics;
-  if (own !== undefined) await atMetricsAddress(() => probe(own.host, own.port));
+  if (own !== undefined) await listeningBy(ofMetrics, () => probe(own.host, own.port));
   const taken = await GatewayPort.take(host, wanted);
   const { port } = taken;
   const url = listeningUrl(host, port, settings);
@@ -51,7 +51,7 @@ export async function openListening(
   let metricsSockets =
     own === undefined
       ? []
-      : await atMetricsAddress(async () => {
+      : await listeningBy(ofMetrics, async () => {
           const { address } = await lookup(own.host);
           return [bindAlone({ host: address, port: own.port })];
         });
