@@ -22,6 +22,7 @@ import {
 import type { Answered, CallContext } from "./context.ts";
 import { answerTextRoomOf, recordAnswerText } from "./hooks.ts";
 import { withHourWrites } from "./hour-writes.ts";
+import { noteHead, noteWhole } from "./inner-gateway.ts";
 import {
   meterPartial,
   meterBackground,
@@ -42,6 +43,7 @@ export async function answerWhole(
   candidate: Candidate,
 ): Promise<Answered> {
   context.isWhole = true;
+  noteHead(context, exchange);
   let bytes: Buffer;
   try {
     bytes = await exchange.readAll(answerBytesMax, context.call.lease);
@@ -53,6 +55,7 @@ export async function answerWhole(
     !call.stream && isEventStream(exchange, false)
       ? wholeFromStream(route, bytes)
       : parseAnswer(bytes, route, exchange);
+  noteWhole(context, answer);
   recordFirstToken(context.record);
   if (context.record.span?.isSampled === true) context.record.answeredBy = modelIn(answer);
   const metered = route.isInProgress(answer)
@@ -108,6 +111,7 @@ export async function answerStream(
 ): Promise<Answered> {
   if (!isEventStream(exchange, true)) return answerWhole(context, exchange, candidate);
   context.isWhole = false;
+  noteHead(context, exchange);
   const tap = context.route.tap();
   const textRoom = answerTextRoomOf(context);
   if (textRoom !== undefined) tap.keepText(textRoom);
