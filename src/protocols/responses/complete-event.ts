@@ -6,8 +6,8 @@
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import type { WireObject } from "../../base/json.ts";
 import { reportedCount } from "../../base/usage.ts";
-import type { JsonObject } from "../canonical/request.ts";
-import { nonEmpty, objectOf } from "../read.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import { nonEmpty, objectOf, objects } from "../read.ts";
 import { addMissing, completeItem, itemId } from "./complete-item.ts";
 
 type PartIndex = "content_index" | "summary_index";
@@ -90,6 +90,16 @@ export class EventCompleter {
       isChanged = this.#takeItem(event, { frame, added });
     isChanged ||= Object.keys(added).length > 0;
     return isChanged ? { ...frame, ...added } : undefined;
+  }
+
+  /** The items of a finished answer that began and never ended. Codex takes an item from its end alone. */
+  unended(output: Json | undefined): JsonObject[] {
+    const items = objects(output) as JsonObject[];
+    return [...this.#items.values()].flatMap(({ id, index, isDone }) => {
+      if (isDone) return [];
+      const item = items.find((one) => one["id"] === id) ?? items[index];
+      return item === undefined ? [] : [{ output_index: index, item }];
+    });
   }
 
   #takeItem({ name, answerId }: BareEvent, { frame, added }: Change): boolean {

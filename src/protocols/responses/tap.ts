@@ -3,6 +3,7 @@
  * terminal event is held back. Requirements: STREAM, traps T16, T37, T45.
  */
 import type { GatewayError } from "../../base/errors.ts";
+import type { WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import { reportedCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
@@ -72,13 +73,13 @@ export class ResponsesTap extends DirectTap {
     completeResponse(response, model, given);
     if (reportedCount(frame["sequence_number"]) === undefined)
       frame["sequence_number"] = this.#reader.sequence;
-    const sent = { event: name, data: JSON.stringify(frame) };
     if (!isLast) {
       this.#response ??= response;
-      return this.error ? none : [sent];
+      return this.error ? none : [{ event: name, data: JSON.stringify(frame) }];
     }
     this.ended = true;
-    this.held = [sent];
+    const missing = error ? none : this.#missingEnds(frame, response);
+    this.held = [...missing, { event: name, data: JSON.stringify(frame) }];
     this.#last = { name, frame, response };
     // A failed response in an event of a complete one would look complete.
     this.#hasFailed = brokenNames.has(name);
@@ -87,12 +88,24 @@ export class ResponsesTap extends DirectTap {
     return none;
   }
 
+  /** The ends of items that the vendor left out, before the end of the answer: its number is then a later one. */
+  #missingEnds(frame: WireObject, { output }: JsonObject): SseEvent[] {
+    const type = "response.output_item.done";
+    const first = Number(frame["sequence_number"]);
+    const ends = this.#completer.unended(output);
+    if (ends.length > 0) frame["sequence_number"] = first + ends.length;
+    return ends.map((members, at) => ({
+      event: type,
+      data: JSON.stringify({ type, sequence_number: first + at, ...members }),
+    }));
+  }
+
   /** Counts that cannot be true are replaced by the billed ones (T51). */
   protected ending(billed?: Usage): readonly SseEvent[] {
     if (billed !== undefined && this.#last && misreports(this.#last.response["usage"])) {
       const { name, frame, response } = this.#last;
       response["usage"] = writeUsage(billed);
-      this.held = [{ event: name, data: JSON.stringify(frame) }];
+      this.held = [...this.held.slice(0, -1), { event: name, data: JSON.stringify(frame) }];
     }
     return [...this.held, endMarker];
   }

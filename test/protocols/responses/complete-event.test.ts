@@ -135,6 +135,7 @@ it("TXT-10: an item of another kind without an id gets none, and the next item t
     { output_index: 0, item: search },
     { output_index: 1, item: { id } },
     { output_index: 1, item_id: id },
+    { output_index: 1, item: { id } },
     { response: { output: [search, { id }] } },
   ]);
   expect(told[2]!["item"]).toEqual(search);

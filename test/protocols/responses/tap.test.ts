@@ -263,3 +263,32 @@ describe("the tap of a responses stream", () => {
     );
   });
 });
+
+it("T10: an item that began and never ended is ended before the answer: Codex takes items from their ends alone", () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "f", arguments: "{}" };
+  const added = { output_index: 1, item: { ...call, arguments: "" } };
+  const said = { ...item, status: "completed", content: [] };
+  const told = (...events: [string, JsonObject][]): JsonObject[] => {
+    const { tap, passed } = tapped(direct, framesOf(sse(...begun, ...events)));
+    return dataOf([...passed, ...tap.release()]).slice(5, -1) as JsonObject[];
+  };
+  const done = (index: number, whole: JsonObject): [string, JsonObject] => [
+    "response.output_item.done",
+    { output_index: index, item: whole },
+  ];
+  const begins: [string, JsonObject] = ["response.output_item.added", added];
+  const whole = ended("completed", { output: [said, call] });
+  expect(told(begins, whole)).toMatchObject([
+    { sequence_number: 5 },
+    { type: "response.output_item.done", sequence_number: 6, output_index: 0, item: said },
+    { type: "response.output_item.done", sequence_number: 7, output_index: 1, item: call },
+    { type: "response.completed", sequence_number: 8 },
+  ]);
+  expect(told(begins, done(0, said), done(1, call), whole)).toHaveLength(4);
+  // Nothing tells what these were to be.
+  expect(told(begins, ended("completed"))).toHaveLength(2);
+  const failed = ended("failed", { output: [said, call] });
+  const { tap } = tapped(direct, framesOf(sse(...begun, begins, failed)));
+  const types = tap.fail(new GatewayError("upstream_error", "x")).map(({ event }) => event);
+  expect(types).toEqual(["response.failed", undefined]);
+});
