@@ -55,12 +55,16 @@ export const requestPart = (name: string, rate: NanoUsd): PricePart => ({
   per: "request",
 });
 
-/** Returns the part for `count` searches at `rate` each. */
-export const searchesPart = (name: string, count: number, rate: NanoUsd): PricePart => ({
+/** Returns the part for `count` of a unit. */
+export const unitsPart = (
+  name: string,
+  count: number,
+  { rate, per }: Pick<PricePart, "rate" | "per">,
+): PricePart => ({
   name,
-  millionths: BigInt(count) * million,
+  millionths: per === "million_tokens" ? BigInt(count) : BigInt(count) * million,
   rate,
-  per: "search",
+  per,
 });
 
 /** Returns the part for `count` tokens at `rate` per million. */

@@ -2,7 +2,7 @@
  * Token usage, normalised. CONV-801 to CONV-820.
  * `inputTokens` includes cache reads and cache writes; `outputTokens` includes reasoning. Codecs add or subtract.
  */
-export interface Usage {
+export interface Usage extends ToolCounts {
   /** All input tokens, cached or not. */
   readonly inputTokens: number;
   /** Input tokens read from a prompt cache. */
@@ -22,20 +22,18 @@ export interface Usage {
   readonly imageInputTokens?: number;
   readonly audioOutputTokens?: number;
   readonly imageOutputTokens?: number;
-  /** Web searches that ran at the vendor; absent if there were none, or the vendor reports none. */
-  readonly webSearches?: number;
-  /** Tokens of images that the vendor's own tool made: text and image input, and all output. Absent if there were none. */
-  readonly imageToolTextTokens?: number;
-  readonly imageToolImageTokens?: number;
-  readonly imageToolOutputTokens?: number;
   /** 1 if the vendor bills none of these counts; absent otherwise. A number, as all members of a logged usage are. */
   readonly unbilled?: 1;
 }
 
-export type ImageToolCounts = Pick<
-  Usage,
-  "imageToolTextTokens" | "imageToolImageTokens" | "imageToolOutputTokens"
->;
+/** What tools did that the vendor runs beside the model. Each is absent if it is 0, or the vendor reports none. */
+export interface ToolCounts {
+  readonly webSearches?: number;
+  /** Tokens of images that the vendor's own tool made: text and image input, and all output. */
+  readonly imageToolTextTokens?: number;
+  readonly imageToolImageTokens?: number;
+  readonly imageToolOutputTokens?: number;
+}
 
 export const noUsage: Usage = {
   inputTokens: 0,

@@ -5,6 +5,7 @@ import {
   audioCacheReadRate,
   hasHourWrites,
   hourWriteRate,
+  toolRates,
   type MediaPrice,
   type TextOffer,
   type TextRates,
@@ -57,12 +58,7 @@ export function textPricing(offer: TextOffer): PricingRow[] {
       image_output_tokens: rates.imageOutput,
     }),
     ...requestRow(rates, when),
-    ...searchRows(rates, when),
-    ...tokenRows(when, {
-      image_tool_input_tokens: rates.imageToolInput,
-      image_tool_input_image_tokens: rates.imageToolImageInput,
-      image_tool_output_tokens: rates.imageToolOutput,
-    }),
+    ...toolRows(rates, when),
   ];
   const tiers = (price.above ?? []).flatMap(({ inputTokens, rates }) =>
     rows(rates, { input_tokens_above: String(inputTokens) }),
@@ -89,12 +85,11 @@ const requestRow = ({ request }: TextRates, when?: PricingRow["when"]): PricingR
   request === undefined ? [] : [row("requests", "request", request, when)];
 
 /** Tools that run at the vendor beside the model. */
-const searchRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
-  ...(rates.webSearch === undefined ? [] : [row("web_searches", "search", rates.webSearch, when)]),
-  ...(rates.webSearchAnswer === undefined
-    ? []
-    : [row("web_search_answers", "request", rates.webSearchAnswer, when)]),
-];
+const toolRows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] =>
+  toolRates.flatMap(({ rate, billed, per }) => {
+    const nano = rates[rate];
+    return nano === undefined ? [] : [row(billed, per, nano, when)];
+  });
 
 /** Rows for the token rates that are set. */
 const tokenRows = (

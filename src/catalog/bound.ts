@@ -5,7 +5,8 @@
 import { assert } from "../base/assert.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
 import { sumOfParts, tokensPart } from "../base/price-parts.ts";
-import { hasHourWrites, hourWriteRate, priceImageTool, priceSearches } from "./price.ts";
+import type { ToolCounts } from "../base/usage.ts";
+import { hasHourWrites, hourWriteRate, priceTools } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
 /** The facts of a request that its bound depends on. */
@@ -45,13 +46,15 @@ const outputRate = (rates: TextRates): NanoUsd =>
 /** More than the tokens of the largest high-quality picture. The actual count is charged, even if it is larger. */
 const pictureTokens = 10_000;
 
-/** The cost of one picture by the vendor's tool, if the tool reads the whole input. */
-const onePicture = (rates: TextRates, inputTokens: number): NanoUsd =>
-  priceImageTool(rates, {
+/** What the vendor's tools may do: the picture tool makes one picture, and reads the whole input. */
+const toolsOf = ({ inputTokens, webSearches = 0, imageTool }: BoundFacts): ToolCounts => ({
+  webSearches,
+  ...(imageTool === true && {
     imageToolTextTokens: inputTokens,
     imageToolImageTokens: inputTokens,
     imageToolOutputTokens: pictureTokens,
-  });
+  }),
+});
 
 /**
  * The upper bound of a call, in nano-USD. It takes the most expensive offer, the most expensive tier that applies and the highest
@@ -66,15 +69,13 @@ export function upperBound(
   assert(offers.length > 0, "a bound needs an offer");
   const perAnswer = facts.maxOutputTokens ?? model.reserveOutputTokens;
   const outputTokens = BigInt(perAnswer) * BigInt(facts.answers);
+  const tools = toolsOf(facts);
   const boundAt = (rates: TextRates, offer: TextOffer): NanoUsd => {
     const tokens = sumOfParts([
       tokensPart("input_tokens", facts.inputTokens, inputRate(rates, offer, facts)),
       tokensPart("output_tokens", outputTokens, outputRate(rates)),
     ]);
-    const tools =
-      priceSearches(rates, facts.webSearches ?? 0) +
-      (facts.imageTool === true ? onePicture(rates, facts.inputTokens) : 0n);
-    return tokens + (rates.request ?? 0n) + tools;
+    return tokens + (rates.request ?? 0n) + priceTools(rates, tools);
   };
   let bound = 0n;
   for (const offer of offers) {

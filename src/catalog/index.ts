@@ -29,6 +29,7 @@ export {
   priceUsage,
   usageParts,
 } from "./price.ts";
+export { toolRates } from "./tool-rates.ts";
 export { estimateInputTokens, upperBound, type BoundFacts } from "./bound.ts";
 export {
   checkParameters,

@@ -2,6 +2,7 @@
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import type { PriceRow, TextPriceRow } from "./price-schema.ts";
 import { momentText } from "./record-rows.ts";
+import { toolRates } from "./tool-rates.ts";
 import type { FixedPrice, PriceTier, TextPrice, TextRates } from "./types.ts";
 
 /** Parses an optional amount, in nano-USD. @throws RangeError */
@@ -20,25 +21,14 @@ function ratesOf(row: TextPriceRow): TextRates {
     audioOutput: usdOrNone(row.audio_output),
     imageOutput: usdOrNone(row.image_output),
     request: usdOrNone(row.request),
-    webSearch: usdOrNone(row.web_search),
-    webSearchAnswer: usdOrNone(row.web_search_answer),
-    imageToolInput: usdOrNone(row.image_tool_input),
-    imageToolImageInput: usdOrNone(row.image_tool_image_input),
-    imageToolOutput: usdOrNone(row.image_tool_output),
+    ...Object.fromEntries(toolRates.map(({ rate, row: name }) => [rate, usdOrNone(row[name])])),
   };
 }
 
 type FixedRow = Pick<PriceRow, "price" | "price_above" | "price_tiers">;
 
 /** Rates that do not depend on a call's length: a tier without them takes them from the price. */
-const anyLength = [
-  "request",
-  "web_search",
-  "web_search_answer",
-  "image_tool_input",
-  "image_tool_image_input",
-  "image_tool_output",
-] as const;
+const anyLength = ["request", ...toolRates.map(({ row }) => row)] as const;
 const ofAnyLength = (row: TextPriceRow): Partial<TextPriceRow> =>
   Object.fromEntries(
     anyLength.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])),
@@ -78,11 +68,7 @@ const ratesRow = (rates: TextRates) => ({
   audio_output: usd(rates.audioOutput),
   image_output: usd(rates.imageOutput),
   request: usd(rates.request),
-  web_search: usd(rates.webSearch),
-  web_search_answer: usd(rates.webSearchAnswer),
-  image_tool_input: usd(rates.imageToolInput),
-  image_tool_image_input: usd(rates.imageToolImageInput),
-  image_tool_output: usd(rates.imageToolOutput),
+  ...Object.fromEntries(toolRates.map(({ rate, row }) => [row, usd(rates[rate])])),
 });
 
 function fixedPriceRow(price: FixedPrice) {

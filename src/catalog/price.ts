@@ -5,12 +5,13 @@
 import type { NanoUsd } from "../base/money.ts";
 import {
   requestPart,
-  searchesPart,
   sumOfParts,
   tokensPart,
+  unitsPart,
   type PricePart,
 } from "../base/price-parts.ts";
-import type { Usage, ImageToolCounts } from "../base/usage.ts";
+import type { ToolCounts, Usage } from "../base/usage.ts";
+import { toolRates } from "./tool-rates.ts";
 import type { FixedPrice, OfferProtocol, TextRates } from "./types.ts";
 
 /** The rate of one-hour cache writes: as given, else the larger of the five-minute rate and twice the input rate (T54). */
@@ -43,32 +44,16 @@ function ratesFor(price: FixedPrice, inputTokens: number): TextRates {
   return price.above?.findLast((tier) => inputTokens > tier.inputTokens)?.rates ?? price;
 }
 
-function searchParts({ webSearch, webSearchAnswer }: TextRates, searches: number): PricePart[] {
-  if (searches === 0) return [];
-  return [
-    ...(webSearch === undefined ? [] : [searchesPart("web_searches", searches, webSearch)]),
-    ...(webSearchAnswer === undefined ? [] : [requestPart("web_search_answers", webSearchAnswer)]),
-  ];
-}
+const toolParts = (rates: TextRates, counts: ToolCounts): PricePart[] =>
+  toolRates.flatMap(({ rate: name, count, billed, per }) => {
+    const [rate, uses = 0] = [rates[name], counts[count]];
+    if (rate === undefined || uses === 0) return [];
+    return [unitsPart(billed, per === "request" ? 1 : uses, { rate, per })];
+  });
 
-function imageToolParts(rates: TextRates, usage: ImageToolCounts): PricePart[] {
-  const parts = [
-    ["image_tool_input_tokens", usage.imageToolTextTokens, rates.imageToolInput],
-    ["image_tool_input_image_tokens", usage.imageToolImageTokens, rates.imageToolImageInput],
-    ["image_tool_output_tokens", usage.imageToolOutputTokens, rates.imageToolOutput],
-  ] as const;
-  return parts.flatMap(([name, count = 0, rate]) =>
-    count === 0 || rate === undefined ? [] : [tokensPart(name, count, rate)],
-  );
-}
-
-/** The cost of pictures by the vendor's tool, in nano-USD. */
-export const priceImageTool = (rates: TextRates, usage: ImageToolCounts): NanoUsd =>
-  sumOfParts(imageToolParts(rates, usage));
-
-/** The cost of this many searches, in nano-USD. */
-export const priceSearches = (rates: TextRates, searches: number): NanoUsd =>
-  sumOfParts(searchParts(rates, searches));
+/** The cost of what the vendor's tools did, in nano-USD. */
+export const priceTools = (rates: TextRates, counts: ToolCounts): NanoUsd =>
+  sumOfParts(toolParts(rates, counts));
 
 /** The price of a call, in nano-USD: at least the exact price, and less than one nano-dollar above it. */
 export const priceUsage = (price: FixedPrice, usage: Usage): NanoUsd =>
@@ -136,6 +121,6 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
   if (reasoning > 0)
     parts.push(tokensPart("reasoning_tokens", reasoning, rates.reasoning ?? rates.output));
   if (rates.request !== undefined) parts.push(requestPart("requests", rates.request));
-  parts.push(...searchParts(rates, usage.webSearches ?? 0), ...imageToolParts(rates, usage));
+  parts.push(...toolParts(rates, usage));
   return parts;
 }

@@ -3,7 +3,7 @@
  * `tool_usage.image_gen`, not in `usage`. docs/models.md "Images made by a tool".
  */
 import { isObject, type WireObject } from "../base/json.ts";
-import { tokenCount, type Usage, type ImageToolCounts } from "../base/usage.ts";
+import { tokenCount, type Usage, type ToolCounts } from "../base/usage.ts";
 import { nonEmpty, objectOf, objects } from "./read.ts";
 
 /**
@@ -24,7 +24,7 @@ export function withImageTool<MaybeUsage extends Usage | undefined>(
     tokenCount(objectOf(wireCounts["input_tokens_details"])["image_tokens"]),
     input,
   );
-  const counts: ImageToolCounts = {
+  const counts: ToolCounts = {
     ...(input > images && { imageToolTextTokens: input - images }),
     ...(images > 0 && { imageToolImageTokens: images }),
     ...(output > 0 && { imageToolOutputTokens: output }),
