@@ -279,7 +279,7 @@ curl -sS http://127.0.0.1:8080/auth/password-resets/use -H "Content-Type: applic
   call counts when it was charged; free calls count at their start time. Model, provider and tokens come from the
   request log: if a crash lost a row, its cost has a null model.
 - \`/usage\` has every count that is charged, so that you can compare it with a vendor's invoice. Beside tokens, images and seconds
-  these are cache writes (those for an hour separately), audio, input images, web searches and the vendor's own image tool.
+  these are cache writes (those for an hour separately), audio, input images, searches and the vendor's own image tool.
   Refusals that [Anthropic does not bill](models.md#prices) are in the counts too; in the log these calls have \`usage.unbilled\`.
   [The OpenAPI document](openapi.json) says which count is part of another. In whole hours from before a count was introduced, it is 0.
 - \`/usage\` groups by \`model\`, \`key\` (with \`key_name\`), \`provider\`, \`member\` (with \`member_email\`), \`workspace\` (with \`workspace_name\`), \`protocol\`, \`status\` or

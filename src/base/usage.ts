@@ -26,9 +26,17 @@ export interface Usage extends ToolCounts {
   readonly unbilled?: 1;
 }
 
-/** What tools did that the vendor runs beside the model. Each is absent if it is 0, or the vendor reports none. */
-export interface ToolCounts {
+/** How often tools were used that the vendor runs beside the model. Each is absent if it was not, or the vendor reports nothing. */
+export interface ToolUses {
   readonly webSearches?: number;
+  /** Searches in files that the vendor keeps. */
+  readonly fileSearches?: number;
+  /** Searches in Google Maps. */
+  readonly mapSearches?: number;
+}
+
+/** The same, with what is counted otherwise. */
+export interface ToolCounts extends ToolUses {
   /** Tokens of images that the vendor's own tool made: text and image input, and all output. */
   readonly imageToolTextTokens?: number;
   readonly imageToolImageTokens?: number;

@@ -40,9 +40,9 @@ export function boundOf(
     facts.maxOutputTokens === undefined ? 0 : (candidates[0]!.route().askedOutputTokens ?? 0);
   const outputTokens = (model: TextModel): number =>
     Math.max(reservedOutput(model, facts.maxOutputTokens), Math.min(sent, model.maxOutputTokens));
-  const { answers, webSearches, imageTool, hourWrites } = facts;
+  const { answers, toolUses, imageTool, hourWrites } = facts;
   const isText = facts.inputMedia === 0;
-  const asked = { inputTokens, answers, webSearches, imageTool, hourWrites, isText };
+  const asked = { inputTokens, answers, toolUses, imageTool, hourWrites, isText };
   const most = (less: Partial<BoundFacts> = {}): bigint =>
     dearest(candidates, (model) => ({ ...asked, maxOutputTokens: outputTokens(model), ...less }));
   const bound = most();

@@ -5,7 +5,7 @@
 import { assert } from "../base/assert.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
 import { sumOfParts, tokensPart } from "../base/price-parts.ts";
-import type { ToolCounts } from "../base/usage.ts";
+import type { ToolCounts, ToolUses } from "../base/usage.ts";
 import { hasHourWrites, hourWriteRate, priceTools } from "./price.ts";
 import type { TextModel, TextOffer, TextRates } from "./types.ts";
 
@@ -17,8 +17,8 @@ export interface BoundFacts {
   readonly maxOutputTokens?: number | undefined;
   /** The number of requested answers (`n`, `candidateCount`), usually 1. */
   readonly answers: number;
-  /** The maximum number of web searches by the vendor; absent: none. */
-  readonly webSearches?: number;
+  /** The most uses of the vendor's tools; absent: none. */
+  readonly toolUses?: ToolUses;
   /** True if the input has neither sound nor pictures; otherwise it may have some. */
   readonly isText?: boolean | undefined;
   /** True if a tool of the vendor may make pictures. */
@@ -47,8 +47,8 @@ const outputRate = (rates: TextRates): NanoUsd =>
 const pictureTokens = 10_000;
 
 /** What the vendor's tools may do: the picture tool makes one picture, and reads the whole input. */
-const toolsOf = ({ inputTokens, webSearches = 0, imageTool }: BoundFacts): ToolCounts => ({
-  webSearches,
+const toolsOf = ({ inputTokens, toolUses, imageTool }: BoundFacts): ToolCounts => ({
+  ...toolUses,
   ...(imageTool === true && {
     imageToolTextTokens: inputTokens,
     imageToolImageTokens: inputTokens,

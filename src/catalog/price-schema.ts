@@ -20,6 +20,11 @@ export const textPriceSchema = closed(
     web_search_answer: Type.Optional(
       usd("USD per answer for which the vendor searched the web, however often"),
     ),
+    file_search: Type.Optional(usd("USD per search in files that the vendor keeps")),
+    map_search: Type.Optional(usd("USD per search in Google Maps that ran at the vendor")),
+    map_answer: Type.Optional(
+      usd("USD per answer for which the vendor searched Google Maps, however often"),
+    ),
     image_tool_input: Type.Optional(perMillion("text tokens into the vendor's own image tool")),
     image_tool_image_input: Type.Optional(
       perMillion("image tokens into the vendor's own image tool"),

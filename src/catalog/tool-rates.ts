@@ -34,6 +34,27 @@ export const toolRates = [
     per: "request",
   },
   {
+    rate: "fileSearch",
+    row: "file_search",
+    count: "fileSearches",
+    billed: "file_searches",
+    per: "search",
+  },
+  {
+    rate: "mapSearch",
+    row: "map_search",
+    count: "mapSearches",
+    billed: "map_searches",
+    per: "search",
+  },
+  {
+    rate: "mapAnswer",
+    row: "map_answer",
+    count: "mapSearches",
+    billed: "map_answers",
+    per: "request",
+  },
+  {
     rate: "imageToolInput",
     row: "image_tool_input",
     count: "imageToolTextTokens",

@@ -101,6 +101,11 @@ export interface TextRates {
   readonly webSearch?: NanoUsd | undefined;
   /** Nano-USD per answer for which the vendor searched the web, once for any number of searches. Absent: free. */
   readonly webSearchAnswer?: NanoUsd | undefined;
+  /** Nano-USD per search in files that the vendor keeps. Absent: free. */
+  readonly fileSearch?: NanoUsd | undefined;
+  /** Nano-USD per search in Google Maps, and per answer for which the vendor searched there. Absent: free. */
+  readonly mapSearch?: NanoUsd | undefined;
+  readonly mapAnswer?: NanoUsd | undefined;
   /** Pictures by the vendor's own tool: text input, picture input, output. Absent: free. */
   readonly imageToolInput?: NanoUsd | undefined;
   readonly imageToolImageInput?: NanoUsd | undefined;

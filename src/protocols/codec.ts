@@ -5,7 +5,7 @@
 import type { GatewayError } from "../base/errors.ts";
 import type { Note } from "../base/notes.ts";
 import type { SseEvent } from "../base/sse.ts";
-import type { Usage } from "../base/usage.ts";
+import type { ToolUses, Usage } from "../base/usage.ts";
 import type { CanonicalEvent } from "./canonical/events.ts";
 import type {
   CanonicalRequest,
@@ -160,8 +160,8 @@ export interface CallFacts {
   readonly inputCharacters: number;
   /** Images, audio, video and files in the input. */
   readonly inputMedia: number;
-  /** The most web searches that the caller allows at the vendor, or a guess if there is no limit. */
-  readonly webSearches: number;
+  /** The most uses of the vendor's tools that the caller allows, or a guess if there is no limit. */
+  readonly toolUses: ToolUses;
   /** True if the model may make pictures with a tool of its vendor; absent if the protocol has no such tool. */
   readonly imageTool?: boolean;
   /** True if the request has cache markers, and each asks for an hour; absent if the protocol reports the lifetimes of writes (T54). */

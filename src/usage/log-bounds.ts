@@ -63,7 +63,7 @@ const newEntries = `
   where x.kind = 'charge' and ${isAsked("a.workspace_id")}`;
 
 /** Since this migration sums have every count. Gateways of the version before may add to them for a while, so one day more. */
-const countsMigration = "0054_kept_prices.sql";
+const countsMigration = "0057_vendor_tools.sql";
 
 const lowSql = `
   select ${lowOf(["p", "u", "e"])} as low, (select id_time from request_log_start) as start,

@@ -15,7 +15,11 @@ const mainCounts = {
   output_video_tokens: `coalesce(u."tokens", 0)`,
 } as const;
 
-/** Further counts that may have a rate of their own. Sums from before 0054_kept_prices.sql lack them. */
+/** Counts calls. Either all similar calls have such uses, or none has: a usage without them does not name them. */
+const answersWith = (count: string): string =>
+  `case when u."${count}" > 0 then case when g.counted then g.n else 1 end else 0 end`;
+
+/** Further counts that may have a rate of their own. Sums from before 0054_kept_prices.sql and 0057_vendor_tools.sql lack them. */
 const otherCounts = {
   cache_write_1h_tokens: `coalesce(u."cacheWrite1hTokens", 0)`,
   audio_input_tokens: `coalesce(u."audioInputTokens", 0)`,
@@ -25,11 +29,13 @@ const otherCounts = {
   image_output_tokens: `coalesce(u."imageOutputTokens", 0) + coalesce(u."outputImageTokens", 0)`,
   input_images: `coalesce(u."inputImages", 0)`,
   web_searches: `coalesce(u."webSearches", 0)`,
-  // Counts calls. Either all similar calls have searches, or none has: a usage without searches does not name them.
-  web_search_answers: `case when u."webSearches" > 0 then case when g.counted then g.n else 1 end else 0 end`,
+  web_search_answers: answersWith("webSearches"),
   image_tool_text_tokens: `coalesce(u."imageToolTextTokens", 0)`,
   image_tool_image_tokens: `coalesce(u."imageToolImageTokens", 0)`,
   image_tool_output_tokens: `coalesce(u."imageToolOutputTokens", 0)`,
+  file_searches: `coalesce(u."fileSearches", 0)`,
+  map_searches: `coalesce(u."mapSearches", 0)`,
+  map_answers: answersWith("mapSearches"),
 } as const;
 
 const counts = { ...mainCounts, ...otherCounts };
@@ -95,7 +101,7 @@ export const fewColumns: readonly SumColumn[] = [
 ];
 
 /** The most counted numbers in a usage. */
-const numbersMax = 16;
+const numbersMax = 24;
 /** Fill up the arguments of format(), for a usage with more numbers. */
 const zeros = "array_fill('0'::text, '{100}')";
 const numberPlaces = Array.from({ length: numbersMax }, (_, place) => place + 1);

@@ -137,6 +137,43 @@ model_list:
   ]);
 });
 
+it("the converter takes over prices of searches in files and in Google Maps", () => {
+  const maps = "google_maps_grounding_cost_per_query";
+  const files = "file_search_cost_per_1k_calls";
+  const text = `
+model_list:
+  - model_name: gemini-2.5-flash
+    litellm_params: { model: gemini/gemini-2.5-flash, ${maps}: 0.025 }
+  - model_name: gemini-3.5-flash
+    litellm_params: { model: gemini/gemini-3.5-flash }
+    model_info: { ${maps}: 1.4e-2 }
+  - model_name: gpt-5
+    litellm_params: { model: openai/gpt-5, ${files}: 2.5 }
+  - model_name: odd
+    litellm_params: { model: openai/gpt-5-mini, ${files}: free }
+  - model_name: vectors
+    litellm_params: { model: text-embedding-3-small, ${files}: 2.5 }
+`;
+  const result = convertLitellm(text, "prices.yaml");
+  expect(result.mistakes).toEqual([]);
+  const file = parse(result.config) as File;
+  const price = (id: string) => file.models.find((model) => model.id === id)!.offers[0]!["price"];
+  expect(price("google/gemini-2.5-flash")).toMatchObject({ input: "0.3", map_answer: "0.025" });
+  expect(price("google/gemini-3.5-flash")).toMatchObject({ map_search: "0.014" });
+  expect(price("openai/gpt-5")).toMatchObject({ input: "1.25", file_search: "0.0025" });
+  expect(price("openai/odd")).not.toHaveProperty("file_search");
+  expect(notesOf(result, `model_list[2].litellm_params.${files}`)).toEqual([
+    "changed: USD per search",
+  ]);
+  const refused = [3, 4].flatMap((at) =>
+    notesOf(result, `model_list[${at}].litellm_params.${files}`),
+  );
+  expect(refused).toEqual([
+    "not_supported: is no number: write the price",
+    expect.stringContaining("not_supported: "),
+  ]);
+});
+
 it("the converter takes over separate prices of audio and images", () => {
   const text = `
 model_list:

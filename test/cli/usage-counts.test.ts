@@ -32,16 +32,30 @@ async function tableOf(data: readonly object[]): Promise<string[][]> {
 const before = ["MODEL", "REQUESTS", "INPUT", "CACHED", "OUTPUT", "IMAGES", "VIDEO SECONDS"];
 
 it("the table has the columns of cache writes and searches if any row has a value", async () => {
-  const counts = { cache_write_tokens: 70, cache_write_1h_tokens: 20, web_searches: 3 };
+  const counts = {
+    cache_write_tokens: 70,
+    cache_write_1h_tokens: 20,
+    web_searches: 3,
+    map_searches: 2,
+    map_answers: 1,
+  };
   expect(
     await tableOf([
       { ...row, ...counts },
       { ...row, model: "acme/plain" },
     ]),
   ).toEqual([
-    [...before, "CACHE WRITES", "FOR AN HOUR", "SEARCHES", "COST"],
-    ["acme/talk", "2", "900", "0", "30", "0", "0", "70", "20", "3", "0.5"],
-    ["acme/plain", "2", "900", "0", "30", "0", "0", "-", "-", "-", "0.5"],
+    [
+      ...before,
+      "CACHE WRITES",
+      "FOR AN HOUR",
+      "SEARCHES",
+      "MAP SEARCHES",
+      "ANSWERS WITH MAPS",
+      "COST",
+    ],
+    ["acme/talk", "2", "900", "0", "30", "0", "0", "70", "20", "3", "2", "1", "0.5"],
+    ["acme/plain", "2", "900", "0", "30", "0", "0", "-", "-", "-", "-", "-", "0.5"],
   ]);
 });
 

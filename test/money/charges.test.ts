@@ -1,6 +1,6 @@
 /**
  * The costs of all kinds of calls except plain text, from the vendor's usage to the ledger, the price lines and the usage counts.
- * Amounts calculated by hand are in charge-table.ts and task-charges.ts.
+ * Amounts calculated by hand are in charge-table.ts, tool-charges.ts and task-charges.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formatUsd } from "../../src/base/money.ts";
@@ -12,13 +12,14 @@ import { json, startRecorder, type Recorder } from "../support/recorder.ts";
 import { picture } from "../images/support.ts";
 import { config, usageCharges, type Charge } from "./charge-table.ts";
 import { taskCharges } from "./task-charges.ts";
+import { toolCharges, toolModels } from "./tool-charges.ts";
 
 let up: Recorder;
 let gateway: AdminGateway;
 beforeAll(async () => {
   up = await startRecorder(json({}));
   gateway = await startAdminGateway({
-    config: config(up.url),
+    config: config(up.url) + toolModels,
     sandbox: "on",
     tasks: { timing: { firstPollMs: 30, sweepMs: 100 } },
   });
@@ -53,7 +54,7 @@ async function rowOf({ path, model, body, answer }: Charge) {
 }
 
 const picturePng = (await picture()).toString("base64");
-const table = [...usageCharges(picturePng), ...taskCharges];
+const table = [...usageCharges(picturePng), ...toolCharges, ...taskCharges];
 
 describe("the charge of a call", () => {
   it.each(table)("BILL-01 T53 T55: $name ($source)", async (charge) => {

@@ -69,7 +69,7 @@ it.each<[number, number[] | undefined[], number | undefined]>([
   (reserved, uses, max) => {
     const tools = uses.map((max_uses) => ({ type: "web_search", max_uses }));
     const body = { model: "m", input: "Hi", tools, max_tool_calls: max };
-    expect(codecs.responses.direct.facts(body as JsonObject).webSearches).toBe(reserved);
+    expect(codecs.responses.direct.facts(body as JsonObject).toolUses.webSearches).toBe(reserved);
   },
 );
 

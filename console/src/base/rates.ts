@@ -15,6 +15,9 @@ const units: Readonly<Record<string, string>> = {
   request: "a call",
   web_search: "a search",
   web_search_answer: "an answer with a search",
+  file_search: "a search",
+  map_search: "a search",
+  map_answer: "an answer with a search",
 };
 
 const unitOf = (field: string): string => units[field] ?? "a million tokens";

@@ -136,8 +136,8 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
     mode === "embedding" || known?.kind === "embedding" || target.upstream.includes("embed");
   const kind = isEmbedding ? "embedding" : "text";
   // Gemini up to its second generation bills each answer that searched, however many searches it made.
-  const searchKey = /^gemini-[12]\b/.test(target.upstream) ? "web_search_answer" : "web_search";
-  const price = ownPrice([params, info], { kind, to, searchKey }, report);
+  const byAnswer = /^gemini-[12]\b/.test(target.upstream);
+  const price = ownPrice([params, info], { kind, to, byAnswer }, report);
   if (price === undefined && target.isSelfHosted) {
     const note = "a server of your own: its calls cost nothing";
     report.changed(params.at("model"), note, `${to}.price`);

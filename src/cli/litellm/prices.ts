@@ -46,8 +46,8 @@ function rateOf(field: string): { readonly key: string; readonly above: number }
 
 interface Priced {
   readonly kind: "text" | "embedding";
-  /** The unit by which the vendor bills web searches. */
-  readonly searchKey: "web_search" | "web_search_answer";
+  /** True if the vendor bills searches by the answer, however many it made. */
+  readonly byAnswer: boolean;
   /** Path of the price in our file. */
   readonly to: string;
 }
@@ -88,10 +88,46 @@ function searchPriceIn(section: Section, key: string, report: Report): FieldRate
   return [{ field, key, above: 0, usd, note }];
 }
 
+/** A field with the price of one use of a vendor's tool, or of a thousand. */
+interface UseField {
+  readonly key: string;
+  /** The rate if the vendor bills by the answer. Absent: as `key`. */
+  readonly answerKey?: string;
+  /** The power of ten that makes it the price of one. */
+  readonly power: number;
+}
+
+const useFields: ReadonlyMap<string, UseField> = new Map<string, UseField>([
+  ["file_search_cost_per_1k_calls", { key: "file_search", power: -3 }],
+  [
+    "google_maps_grounding_cost_per_query",
+    { key: "map_search", answerKey: "map_answer", power: 0 },
+  ],
+]);
+
+/** Returns the price of a tool's use; undefined for other fields. */
+function usePriceIn(section: Section, name: string, priced: Priced, report: Report) {
+  const { kind, byAnswer } = priced;
+  if (kind !== "text") return undefined;
+  if (name === searchField)
+    return searchPriceIn(section, byAnswer ? "web_search_answer" : "web_search", report);
+  const use = useFields.get(name);
+  const text = use && section.text(name);
+  if (use === undefined || text === undefined) return undefined;
+  const key = (byAnswer ? use.answerKey : undefined) ?? use.key;
+  const usd = scaled(text, use.power);
+  const field = section.at(name);
+  if (usd !== undefined) return [{ field, key, above: 0, usd, note: "USD per search" }];
+  report.unsupported(field, "is no number: write the price");
+  return [];
+}
+
 /** Returns the rates of a section; reports those that are not taken over. */
-function ratesIn(section: Section, { kind, searchKey }: Priced, report: Report): FieldRate[] {
+function ratesIn(section: Section, priced: Priced, report: Report): FieldRate[] {
+  const { kind } = priced;
   return section.names().flatMap((name): FieldRate[] => {
-    if (name === searchField && kind === "text") return searchPriceIn(section, searchKey, report);
+    const used = usePriceIn(section, name, priced, report);
+    if (used !== undefined) return used;
     const rate = rateOf(name);
     const text = rate && section.text(name);
     if (rate === undefined || text === undefined) return [];
@@ -131,7 +167,13 @@ export function ownPrice(
   return { rates: byInput.get(0) ?? {}, tiers };
 }
 
-const searchKeys: ReadonlySet<string> = new Set(["web_search", "web_search_answer"]);
+const searchKeys: ReadonlySet<string> = new Set([
+  "web_search",
+  "web_search_answer",
+  "file_search",
+  "map_search",
+  "map_answer",
+]);
 
 /** True if it has a token rate for calls of any length. A price for searches or long calls alone is combined with the list's rates. */
 export const setsTokenRates = ({ rates: own }: OwnPrice): boolean =>

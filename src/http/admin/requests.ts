@@ -162,6 +162,8 @@ const otherCounts = [
   "image_tool_image_tokens",
   "image_tool_output_tokens",
   "unbilled",
+  "file_searches",
+  "map_searches",
 ] as const;
 
 const list = route({

@@ -65,6 +65,9 @@ const countMeanings: Readonly<Record<CountName, string>> = {
   image_tool_text_tokens: "Input text tokens of the vendor's own image tool.",
   image_tool_image_tokens: "Input image tokens of the vendor's own image tool.",
   image_tool_output_tokens: "Output tokens of the vendor's own image tool.",
+  file_searches: "Searches in files that the vendor keeps.",
+  map_searches: "Searches in Google Maps that ran at the vendor.",
+  map_answers: "Answers for which the vendor searched Google Maps, however often.",
 };
 const counts = Object.fromEntries(
   Object.entries(countMeanings).map(([name, description]) => [name, Type.Number({ description })]),

@@ -4,7 +4,7 @@ import { tokenCount } from "../../base/usage.ts";
 import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
-import { isSearchTool, searchesToReserve, searchTool } from "../web-searches.ts";
+import { isSearchTool, searchTool, usesToReserve } from "../tool-uses.ts";
 import { outputTexts, readOutput, type Output } from "./output.ts";
 
 /** Reads the facts of a validated request. */
@@ -21,7 +21,7 @@ export function readFacts(body: WireObject): CallFacts {
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
-    webSearches: searchesToReserve(isSearchTool, asked),
+    toolUses: { webSearches: usesToReserve(isSearchTool, asked) },
     ...(size.markers > 0 && size.markers === size.hourMarkers && { hourWrites: true }),
   };
 }

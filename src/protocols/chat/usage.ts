@@ -8,7 +8,7 @@ import type { JsonObject } from "../canonical/request.ts";
 import { completeFromTotal } from "../complete-from-total.ts";
 import { member, objectOf } from "../read.ts";
 import { hasFalseCount } from "../reported-usage.ts";
-import { reportedSearches, withSearches } from "../web-searches.ts";
+import { reportedUses, withUses } from "../tool-uses.ts";
 
 type Count = number | undefined;
 /** The reported count, or else the total minus the other side. */
@@ -60,7 +60,7 @@ export function readUsage(reported: unknown): Usage | undefined {
     audioOutputTokens: output["audio_tokens"],
     imageOutputTokens: output["image_tokens"],
   });
-  return withSearches(detailed, reportedSearches(value));
+  return withUses(detailed, reportedUses(value));
 }
 
 /**

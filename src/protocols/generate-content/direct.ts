@@ -10,9 +10,10 @@ import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet, list, objectOf } from "../read.ts";
-import { groundingQueries, searchesToReserve, withSearches } from "../web-searches.ts";
+import { usesToReserve, withUses } from "../tool-uses.ts";
 import { isSkipSignature, skipSignature, skipSignatureInAnswers } from "../skip-signature.ts";
 import { decodeError } from "./errors.ts";
+import { groundingUses } from "./grounding-uses.ts";
 import { isOlderGeneration } from "./limits.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
@@ -45,13 +46,16 @@ function facts(given: JsonObject): CallFacts {
     affinity: undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
-    webSearches: searchesToReserve(isGrounding, body["tools"]),
+    toolUses: {
+      webSearches: usesToReserve(isWebSearch, body["tools"]),
+      mapSearches: usesToReserve((tool) => isSet(read(tool, "googleMaps")), body["tools"]),
+    },
   };
 }
 
-const groundings = ["googleSearch", "googleSearchRetrieval", "enterpriseWebSearch"];
-const isGrounding = (tool: WireObject): boolean =>
-  groundings.some((name) => isSet(read(tool, name)));
+const webSearches = ["googleSearch", "googleSearchRetrieval", "enterpriseWebSearch"];
+const isWebSearch = (tool: WireObject): boolean =>
+  webSearches.some((name) => isSet(read(tool, name)));
 
 /** Adds up the text that a model reads and the number of media, also in function responses. */
 function countParts(parts: unknown, input: { characters: number; media: number }): void {
@@ -122,11 +126,7 @@ export const direct: DirectCodec = {
   facts,
   request,
   failure,
-  usage: (wire) =>
-    withSearches(
-      decodeUsage(wire["usageMetadata"]),
-      new Set(groundingQueries(wire["candidates"])).size,
-    ),
+  usage: (wire) => withUses(decodeUsage(wire["usageMetadata"]), groundingUses(wire["candidates"])),
   misreportsUsage: (wire) => misreports(wire["usageMetadata"]),
   text: answerText,
   pictures: answerPictures,

@@ -8,8 +8,9 @@ import type { Usage } from "../../base/usage.ts";
 import { isSet, nonEmpty, objectOf, objects } from "../read.ts";
 import { StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
-import { groundingQueries, withSearches } from "../web-searches.ts";
+import { withUses } from "../tool-uses.ts";
 import { decodeError } from "./errors.ts";
+import { GroundingUses } from "./grounding-uses.ts";
 import { decodeMedia, isDraft } from "./parts.ts";
 import { blockOf } from "./response.ts";
 import { decodeUsage, mergeUsage } from "./usage.ts";
@@ -46,13 +47,13 @@ export class GenerateReader {
   readonly #reported = new ReportedUsage();
   /** All counts so far, as received. */
   #usage: WireObject = {};
-  readonly #queries = new Set<string>();
+  readonly #grounding = new GroundingUses();
   /** By candidate index: true while the candidate is still being written. */
   readonly #open = new Map<unknown, boolean>();
 
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
-    return withSearches(this.#reported.read(this.ended), this.#queries.size);
+    return withUses(this.#reported.read(this.ended), this.#grounding.counts);
   }
 
   /** True if the usage covers only the start of the answer. */
@@ -67,7 +68,7 @@ export class GenerateReader {
     const before = this.#usage;
     this.#usage = mergeUsage(before, data["usageMetadata"]);
     const candidates = objects(data["candidates"]).map(readCandidate);
-    for (const query of groundingQueries(data["candidates"])) this.#queries.add(query);
+    this.#grounding.take(data["candidates"]);
     const { blocked, blockMessage } = blockOf(data);
     this.#noteEnds(candidates, blocked !== undefined);
     const reportsUsage = this.#usage !== before;

@@ -11,7 +11,7 @@ import type { CallFacts, DirectCodec, RequestAddress, WireError } from "../codec
 import { jsonCharacters, textCharacters, textInData } from "../count-text.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { objectOf } from "../read.ts";
-import { isSearchTool, searchesToReserve } from "../web-searches.ts";
+import { isSearchTool, usesToReserve } from "../tool-uses.ts";
 import { removeBillingLine } from "./billing.ts";
 import { removeBlankTexts } from "./blank-text.ts";
 import { fillThinking } from "./blank-thinking.ts";
@@ -48,7 +48,7 @@ function facts(body: JsonObject): CallFacts {
     affinity: typeof userId === "string" && userId !== "" ? userId : undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
-    webSearches: searchesToReserve(isSearchTool, body["tools"]),
+    toolUses: { webSearches: usesToReserve(isSearchTool, body["tools"]) },
   };
 }
 

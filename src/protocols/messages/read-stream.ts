@@ -9,7 +9,7 @@ import { noUsage, reportedCount, type Usage } from "../../base/usage.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import { list, member, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
-import { withSearches } from "../web-searches.ts";
+import { withUses } from "../tool-uses.ts";
 import { decodeError } from "./errors.ts";
 import { decodeUsage, mergeUsage, hasInputFields, reportsInput } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -74,7 +74,7 @@ export class MessagesReader {
     const reported = this.#reportsUsage ? decodeUsage(this.wireUsage, this.ending) : undefined;
     const usage = this.#awaitsInput && reported && reported.outputTokens > 0 ? undefined : reported;
     if (isWhole || this.#searches <= (usage?.webSearches ?? 0)) return usage;
-    return withSearches(usage ?? noUsage, this.#searches);
+    return withUses(usage ?? noUsage, { webSearches: this.#searches });
   }
 
   /** The stop members, as a message and its end have them. */

@@ -4,7 +4,7 @@ import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject, UpstreamProtocol } from "../canonical/request.ts";
 import { objectOf } from "../read.ts";
 import { hasFalseCount } from "../reported-usage.ts";
-import { reportedSearches, withSearches } from "../web-searches.ts";
+import { reportedUses, withUses } from "../tool-uses.ts";
 
 const inputFields = [
   "input_tokens",
@@ -49,7 +49,7 @@ export function decodeUsage(wire: unknown, stop: Stop = {}): Usage | undefined {
   const own = oneUsage(wire);
   const all = addHiddenIterations(own, wire["iterations"]);
   if (all === own && own.outputTokens === 0 && isFreeRefusal(stop)) return { ...own, unbilled: 1 };
-  return withSearches(all, reportedSearches(wire));
+  return withUses(all, reportedUses(wire));
 }
 
 /** The categories in which Anthropic bills a refusal even if there was no output. */

@@ -4,7 +4,7 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { asksForImageTool } from "../image-tool.ts";
 import { list, nonEmpty } from "../read.ts";
-import { isSearchTool, searchesToReserve } from "../web-searches.ts";
+import { isSearchTool, usesToReserve } from "../tool-uses.ts";
 import { isSealed } from "./agent-message.ts";
 
 interface Size {
@@ -18,6 +18,8 @@ export function readFacts(body: WireObject): CallFacts {
   for (const value of [body["instructions"], body["input"], body["tools"], body["text"]]) {
     addValue(value, size);
   }
+  const reserved = (isTool: (tool: WireObject) => boolean): number =>
+    usesToReserve(isTool, body["tools"], body["max_tool_calls"]);
   const maximum = body["max_output_tokens"];
   return {
     maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
@@ -25,7 +27,10 @@ export function readFacts(body: WireObject): CallFacts {
     affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
-    webSearches: searchesToReserve(isSearchTool, body["tools"], body["max_tool_calls"]),
+    toolUses: {
+      webSearches: reserved(isSearchTool),
+      fileSearches: reserved(({ type }) => type === "file_search"),
+    },
     imageTool: asksForImageTool(body["tools"]),
   };
 }

@@ -4,14 +4,14 @@
  */
 import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
-import { noUsage, tokenCount, type Usage } from "../../base/usage.ts";
+import { noUsage, tokenCount, type ToolUses, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
 import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { isToolPicture, picturesIn, withImageTool, withToolPictures } from "../image-tool.ts";
-import { isSearch, searchesIn, withSearches } from "../web-searches.ts";
+import { hasUses, mostUses, oneMore, useOf, usesIn, withUses } from "../tool-uses.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -57,8 +57,8 @@ export class ResponsesReader {
   readonly #reported = new ReportedUsage();
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
-  /** Number of searches seen so far. */
-  #searches = 0;
+  /** Uses of the vendor's tools seen so far. */
+  #uses: ToolUses = {};
   /** Number of pictures by the vendor's tool seen so far. */
   #pictures = 0;
   /** Usage of the vendor's tools in the last response object. */
@@ -66,10 +66,10 @@ export class ResponsesReader {
 
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
-    const isBare = !this.#isOver && this.#searches + this.#pictures > 0;
+    const isBare = !this.#isOver && (hasUses(this.#uses) || this.#pictures > 0);
     const reported = this.#reported.read(this.#isOver) ?? (isBare ? noUsage : undefined);
-    const searched = withSearches(reported, this.#searches);
-    const told = withImageTool(searched, this.#toolUsage, this.#pictures);
+    const used = withUses(reported, this.#uses);
+    const told = withImageTool(used, this.#toolUsage, this.#pictures);
     // Counts before the end leave pictures out.
     return this.#isOver ? told : withToolPictures(told, this.#pictures);
   }
@@ -94,15 +94,15 @@ export class ResponsesReader {
   }
 
   #count(item: WireObject): void {
-    if (isSearch(item)) this.#searches += 1;
-    else if (isToolPicture(item)) this.#pictures += 1;
+    this.#uses = oneMore(this.#uses, useOf(item));
+    if (isToolPicture(item)) this.#pictures += 1;
   }
 
   #takeResponse(wireName: string, frame: WireObject, response: JsonObject): ResponseEvent {
     const name = wireName === doneName ? endOf(response) : wireName;
     if (name !== wireName) frame["type"] = name;
     this.#isOver = terminalNames.has(name);
-    this.#searches = Math.max(this.#searches, searchesIn(response["output"]));
+    this.#uses = mostUses(this.#uses, usesIn(response["output"]));
     this.#pictures = Math.max(this.#pictures, picturesIn(response["output"]));
     this.#toolUsage = response["tool_usage"];
     const usage = readUsage(response["usage"]);

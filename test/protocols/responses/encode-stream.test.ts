@@ -392,7 +392,11 @@ describe.skipIf(files.length === 0)(
         const [first, second] = [collect(events), collect(again)];
         expect(second.content).toEqual(first.content);
         // Only the vendor's own answer counts searches that ran at the vendor.
-        expect(second.usage).toEqual({ ...first.usage, webSearches: undefined });
+        expect(second.usage).toEqual({
+          ...first.usage,
+          webSearches: undefined,
+          fileSearches: undefined,
+        });
         expect(second.finish).toEqual(first.finish);
       },
     );

@@ -1,0 +1,81 @@
+/** What tools did that the vendor runs and bills beside the model: reported counts, and the most that a request may cause. */
+import type { WireObject } from "../base/json.ts";
+import { reportedCount, type ToolUses, type Usage } from "../base/usage.ts";
+import { objectOf, objects } from "./read.ts";
+
+/** Maximum of one count per answer: a higher report is an upstream error and is ignored. The gateway reserves no more either. */
+const usesMax = 10_000;
+/** Number of uses reserved for a request without a limit. The actual number is charged, even if it is higher. */
+const usesDefault = 10;
+
+/** Returns the searches in a `usage` object, as Anthropic and compatible vendors report them. */
+export function reportedUses(usage: WireObject): ToolUses {
+  const count = reportedCount(objectOf(usage["server_tool_use"])["web_search_requests"]) ?? 0;
+  return { webSearches: count > usesMax ? 0 : count };
+}
+
+/**
+ * Returns which use an output item of the responses protocol is; undefined for other items, and for failed ones. Opening a found page or
+ * searching in it is no search.
+ */
+export function useOf({ type, status, action }: WireObject): keyof ToolUses | undefined {
+  if (status === "failed") return undefined;
+  if (type === "file_search_call") return "fileSearches";
+  if (type !== "web_search_call") return undefined;
+  const { type: done } = objectOf(action);
+  return done === undefined || done === "search" ? "webSearches" : undefined;
+}
+
+/** Returns the uses with one more; unchanged for undefined. */
+export const oneMore = (uses: ToolUses, use: keyof ToolUses | undefined): ToolUses =>
+  use === undefined ? uses : { ...uses, [use]: (uses[use] ?? 0) + 1 };
+
+/** Counts the uses in the output items of a response. */
+export const usesIn = (output: unknown): ToolUses => objects(output).map(useOf).reduce(oneMore, {});
+
+/** Returns the larger of two counts of each tool. */
+export const mostUses = (one: ToolUses, other: ToolUses): ToolUses => ({
+  ...one,
+  ...Object.fromEntries(
+    entriesOf(other).map(([use, count]) => [use, Math.max(count, one[use] ?? 0)]),
+  ),
+});
+
+const entriesOf = (uses: ToolUses) => Object.entries(uses) as [keyof ToolUses, number][];
+
+/** True if any tool was used. */
+export const hasUses = (uses: ToolUses): boolean => entriesOf(uses).some(([, count]) => count > 0);
+
+/** Returns a usage with the counts above 0; unchanged if there are none. */
+export const withUses = <MaybeUsage extends Usage | undefined>(
+  usage: MaybeUsage,
+  uses: ToolUses,
+): MaybeUsage =>
+  usage === undefined || !hasUses(uses)
+    ? usage
+    : { ...usage, ...Object.fromEntries(entriesOf(uses).filter(([, count]) => count > 0)) };
+
+/**
+ * Returns the uses of a tool to reserve: the sum of all `max_uses`, or `max` if one has none (a default if both are unset). No more than
+ * `max`; 0 without such a tool.
+ */
+export function usesToReserve(
+  isTool: (tool: WireObject) => boolean,
+  tools: unknown,
+  max?: unknown,
+): number {
+  const asked = objects(tools).filter(isTool);
+  if (asked.length === 0) return 0;
+  const bounds = asked.flatMap((tool) => reportedCount(tool["max_uses"]) ?? []);
+  const bounded = bounds.reduce((sum, uses) => sum + uses, 0);
+  const limit = reportedCount(max);
+  const unbounded = bounds.length < asked.length ? (limit ?? usesDefault) : 0;
+  return Math.min(limit ?? usesMax, bounded + unbounded, usesMax);
+}
+
+/** Stands for a request field that enables search. */
+export const searchTool = { type: "web_search" };
+
+/** True for any version of a vendor's web search tool. */
+export const isSearchTool = ({ type }: WireObject): boolean =>
+  typeof type === "string" && type.startsWith("web_search");

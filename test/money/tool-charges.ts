@@ -1,0 +1,104 @@
+/** Calls for which the vendor ran tools that it bills beside the tokens, for charges.test.ts. */
+import type { Charge } from "./charge-table.ts";
+
+const text = (id: string, offer: string) =>
+  `  - { id: ${id}, kind: text, context_length: 2000000, max_output_tokens: 32000, offers: [{ upstream_model: m, ${offer} }] }\n`;
+
+export const toolModels = `\
+${text("acme/filing", 'provider: openai, protocol: responses, price: { input: "0.25", cache_read: "0.025", output: "2", file_search: "0.0025" }')}\
+${text("acme/walking", 'provider: google, protocol: generate_content, price: { input: "0.5", output: "3", web_search: "0.014", map_search: "0.012" }')}\
+${text("acme/strolling", 'provider: google, protocol: generate_content, price: { input: "0.3", output: "2.5", web_search_answer: "0.035", map_answer: "0.025" }')}`;
+
+const contents = [{ role: "user", parts: [{ text: "Where is good coffee?" }] }];
+const grounded = (groundingMetadata: object) => ({
+  candidates: [
+    {
+      content: { role: "model", parts: [{ text: "Here" }] },
+      finishReason: "STOP",
+      index: 0,
+      groundingMetadata,
+    },
+  ],
+  usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
+});
+const gemini = (name: string) => `/v1beta/models/acme/${name}:generateContent`;
+const place = { maps: { uri: "https://maps.google.com/?cid=1", title: "A", placeId: "places/1" } };
+
+export const toolCharges: readonly Charge[] = [
+  {
+    name: "searches in files, except a failed one",
+    source: "recordings/openai/responses/openai-file-search-tool.1.json",
+    model: "acme/filing",
+    path: "/v1/responses",
+    body: {
+      input: "What is an embedding?",
+      tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }],
+    },
+    answer: {
+      id: "resp_1",
+      object: "response",
+      created_at: 1,
+      status: "completed",
+      model: "m",
+      output: [
+        { type: "file_search_call", id: "fs_1", status: "completed", queries: ["a", "b", "c"] },
+        { type: "file_search_call", id: "fs_2", status: "failed", queries: ["d"] },
+      ],
+      usage: {
+        input_tokens: 3_700,
+        input_tokens_details: { cached_tokens: 2_560 },
+        output_tokens: 741,
+        output_tokens_details: { reasoning_tokens: 640 },
+        total_tokens: 4_441,
+      },
+    },
+    // 1,140 x 250 + 2,560 x 25 + 741 x 2,000 + 2,500,000
+    nano: 4_331_000n,
+    lines: [
+      ["input_tokens", "1140", "0.25", "0.000285"],
+      ["output_tokens", "101", "2", "0.000202"],
+      ["cache_read_tokens", "2560", "0.025", "0.000064"],
+      ["reasoning_tokens", "640", "2", "0.00128"],
+      ["file_searches", "1", "0.0025", "0.0025"],
+    ],
+    counts: {
+      input_tokens: 3_700,
+      cache_read_tokens: 2_560,
+      output_tokens: 741,
+      reasoning_tokens: 640,
+      file_searches: 1,
+    },
+  },
+  {
+    name: "searches in Google Maps, which are no web searches",
+    source: "the Gemini API reports their queries in webSearchQueries",
+    model: "acme/walking",
+    path: gemini("walking"),
+    body: { contents, tools: [{ googleMaps: {} }] },
+    answer: grounded({ webSearchQueries: ["coffee", "espresso"], groundingChunks: [place] }),
+    // 10 x 500 + 5 x 3,000 + 2 x 12,000,000
+    nano: 24_020_000n,
+    lines: [
+      ["input_tokens", "10", "0.5", "0.000005"],
+      ["output_tokens", "5", "3", "0.000015"],
+      ["map_searches", "2", "0.012", "0.024"],
+    ],
+    counts: { input_tokens: 10, output_tokens: 5, map_searches: 2, map_answers: 1 },
+  },
+  {
+    name: "an answer with places from Google Maps",
+    source: "Vertex AI reports no queries",
+    model: "acme/strolling",
+    path: gemini("strolling"),
+    body: { contents, tools: [{ google_maps: {} }] },
+    answer: grounded({ groundingChunks: [place, place] }),
+    // 10 x 300 + 5 x 2,500 + 25,000,000
+    nano: 25_015_500n,
+    lines: [
+      ["input_tokens", "10", "0.3", "0.000003"],
+      ["output_tokens", "5", "2.5", "0.0000125"],
+      ["map_answers", "1", "0.025", "0.025"],
+    ],
+    counts: { input_tokens: 10, output_tokens: 5, map_searches: 1, map_answers: 1 },
+  },
+];
