@@ -2,7 +2,7 @@
 import { formatDecimal, formatUsd, type NanoUsd } from "./money.ts";
 
 /** The unit that a rate is the price of. */
-export type PriceUnit = "million_tokens" | "image" | "second" | "request" | "search";
+export type PriceUnit = "million_tokens" | "image" | "second" | "request" | "search" | "item";
 
 /** One item of a charge. */
 export interface PricePart {
@@ -18,7 +18,7 @@ export interface PricePart {
 /** A part for display: exact decimal text. */
 export interface PriceLine {
   readonly name: string;
-  /** Tokens, images, seconds, requests or searches. */
+  /** Tokens, images, seconds, requests, searches or items. */
   readonly quantity: string;
   readonly unit_price: string;
   readonly per: PriceUnit;

@@ -33,6 +33,13 @@ export interface ToolUses {
   readonly fileSearches?: number;
   /** Searches in Google Maps. */
   readonly mapSearches?: number;
+  /** Searches in the files of a request. */
+  readonly attachmentSearches?: number;
+  /** Runs of code. */
+  readonly codeRuns?: number;
+  /** What searches in X fetched. */
+  readonly xPosts?: number;
+  readonly xProfiles?: number;
 }
 
 /** The same, with what is counted otherwise. */

@@ -25,6 +25,10 @@ export const textPriceSchema = closed(
     map_answer: Type.Optional(
       usd("USD per answer for which the vendor searched Google Maps, however often"),
     ),
+    attachment_search: Type.Optional(usd("USD per search in the files of a request")),
+    code_run: Type.Optional(usd("USD per run of code, where the vendor reports the runs")),
+    x_post: Type.Optional(usd("USD per post that a search in X fetched")),
+    x_profile: Type.Optional(usd("USD per profile that a search in X fetched")),
     image_tool_input: Type.Optional(perMillion("text tokens into the vendor's own image tool")),
     image_tool_image_input: Type.Optional(
       perMillion("image tokens into the vendor's own image tool"),

@@ -55,6 +55,16 @@ export const toolRates = [
     per: "request",
   },
   {
+    rate: "attachmentSearch",
+    row: "attachment_search",
+    count: "attachmentSearches",
+    billed: "attachment_searches",
+    per: "search",
+  },
+  { rate: "codeRun", row: "code_run", count: "codeRuns", billed: "code_runs", per: "item" },
+  { rate: "xPost", row: "x_post", count: "xPosts", billed: "x_posts", per: "item" },
+  { rate: "xProfile", row: "x_profile", count: "xProfiles", billed: "x_profiles", per: "item" },
+  {
     rate: "imageToolInput",
     row: "image_tool_input",
     count: "imageToolTextTokens",

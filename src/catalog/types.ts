@@ -106,6 +106,11 @@ export interface TextRates {
   /** Nano-USD per search in Google Maps, and per answer for which the vendor searched there. Absent: free. */
   readonly mapSearch?: NanoUsd | undefined;
   readonly mapAnswer?: NanoUsd | undefined;
+  /** Nano-USD per search in the files of a request, run of code, and post and profile that a search in X fetched. Absent: free. */
+  readonly attachmentSearch?: NanoUsd | undefined;
+  readonly codeRun?: NanoUsd | undefined;
+  readonly xPost?: NanoUsd | undefined;
+  readonly xProfile?: NanoUsd | undefined;
   /** Pictures by the vendor's own tool: text input, picture input, output. Absent: free. */
   readonly imageToolInput?: NanoUsd | undefined;
   readonly imageToolImageInput?: NanoUsd | undefined;

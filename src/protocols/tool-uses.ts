@@ -1,5 +1,5 @@
 /** What tools did that the vendor runs and bills beside the model: reported counts, and the most that a request may cause. */
-import type { WireObject } from "../base/json.ts";
+import { isObject, type WireObject } from "../base/json.ts";
 import { reportedCount, type ToolUses, type Usage } from "../base/usage.ts";
 import { objectOf, objects } from "./read.ts";
 
@@ -8,10 +8,41 @@ const usesMax = 10_000;
 /** Number of uses reserved for a request without a limit. The actual number is charged, even if it is higher. */
 const usesDefault = 10;
 
-/** Returns the searches in a `usage` object, as Anthropic and compatible vendors report them. */
+/** Members of a `usage` object with counts of uses, or objects that have a `count`. */
+const reports: readonly (readonly [
+  member: string,
+  uses: Readonly<Record<string, keyof ToolUses>>,
+])[] = [
+  // Anthropic, and vendors compatible with it.
+  ["server_tool_use", { web_search_requests: "webSearches" }],
+  // xAI: what succeeded, which it bills. Opened pages are web searches there.
+  [
+    "server_side_tool_usage_details",
+    {
+      web_search_calls: "webSearches",
+      file_search_calls: "fileSearches",
+      document_search_calls: "attachmentSearches",
+      code_interpreter_calls: "codeRuns",
+      x_posts_fetched: "xPosts",
+      x_users_fetched: "xProfiles",
+    },
+  ],
+  // DashScope.
+  ["x_tools", { web_search: "webSearches", code_interpreter: "codeRuns" }],
+];
+
+/** Returns the uses that a `usage` object reports, also those of 0. */
 export function reportedUses(usage: WireObject): ToolUses {
-  const count = reportedCount(objectOf(usage["server_tool_use"])["web_search_requests"]) ?? 0;
-  return { webSearches: count > usesMax ? 0 : count };
+  const counts = reports.flatMap(([member, uses]) => {
+    const told = usage[member];
+    if (!isObject(told)) return [];
+    return Object.entries(uses).flatMap(([name, use]) => {
+      const value = told[name];
+      const count = reportedCount(isObject(value) ? value["count"] : value);
+      return count === undefined || count > usesMax ? [] : [[use, count] as const];
+    });
+  });
+  return Object.fromEntries(counts);
 }
 
 /**
@@ -32,6 +63,12 @@ export const oneMore = (uses: ToolUses, use: keyof ToolUses | undefined): ToolUs
 
 /** Counts the uses in the output items of a response. */
 export const usesIn = (output: unknown): ToolUses => objects(output).map(useOf).reduce(oneMore, {});
+
+/** Returns the counted uses, or those that the response's `usage` reports in place of them. */
+export const orReported = (counted: ToolUses, usage: unknown): ToolUses => ({
+  ...counted,
+  ...reportedUses(objectOf(usage)),
+});
 
 /** Returns the larger of two counts of each tool. */
 export const mostUses = (one: ToolUses, other: ToolUses): ToolUses => ({
@@ -72,6 +109,9 @@ export function usesToReserve(
   const unbounded = bounds.length < asked.length ? (limit ?? usesDefault) : 0;
   return Math.min(limit ?? usesMax, bounded + unbounded, usesMax);
 }
+
+/** Returns the uses to reserve for a tool that needs no entry among the tools. */
+export const usesAllowed = (max: unknown): number => usesToReserve(() => true, [{}], max);
 
 /** Stands for a request field that enables search. */
 export const searchTool = { type: "web_search" };

@@ -36,6 +36,10 @@ const otherCounts = {
   file_searches: `coalesce(u."fileSearches", 0)`,
   map_searches: `coalesce(u."mapSearches", 0)`,
   map_answers: answersWith("mapSearches"),
+  attachment_searches: `coalesce(u."attachmentSearches", 0)`,
+  code_runs: `coalesce(u."codeRuns", 0)`,
+  x_posts: `coalesce(u."xPosts", 0)`,
+  x_profiles: `coalesce(u."xProfiles", 0)`,
 } as const;
 
 const counts = { ...mainCounts, ...otherCounts };

@@ -6,6 +6,7 @@ const text = (id: string, offer: string) =>
 
 export const toolModels = `\
 ${text("acme/filing", 'provider: openai, protocol: responses, price: { input: "0.25", cache_read: "0.025", output: "2", file_search: "0.0025" }')}\
+${text("acme/xing", 'provider: openai, protocol: responses, price: { input: "2", output: "6", web_search: "0.005", file_search: "0.0025", attachment_search: "0.01", code_run: "0.005", x_post: "0.005", x_profile: "0.01" }')}\
 ${text("acme/walking", 'provider: google, protocol: generate_content, price: { input: "0.5", output: "3", web_search: "0.014", map_search: "0.012" }')}\
 ${text("acme/strolling", 'provider: google, protocol: generate_content, price: { input: "0.3", output: "2.5", web_search_answer: "0.035", map_answer: "0.025" }')}`;
 
@@ -67,6 +68,73 @@ export const toolCharges: readonly Charge[] = [
       output_tokens: 741,
       reasoning_tokens: 640,
       file_searches: 1,
+    },
+  },
+  {
+    name: "what xAI's tools did, by its own counts: it bills opened pages as searches",
+    source: "docs.x.ai/developers/pricing, docs.x.ai/developers/tools/tool-usage-details",
+    model: "acme/xing",
+    path: "/v1/responses",
+    body: {
+      input: "What do they say?",
+      tools: [{ type: "web_search" }, { type: "x_search" }, { type: "code_interpreter" }],
+    },
+    answer: {
+      id: "resp_1",
+      object: "response",
+      created_at: 1,
+      status: "completed",
+      model: "m",
+      output: [
+        { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } },
+        { type: "web_search_call", id: "ws_2", status: "completed", action: { type: "open_page" } },
+        { type: "file_search_call", id: "fs_1", status: "completed", queries: ["a"] },
+        { type: "code_interpreter_call", id: "ci_1", status: "completed", code: "1" },
+        {
+          type: "custom_tool_call",
+          id: "ct_1",
+          call_id: "c",
+          name: "x_keyword_search",
+          input: "{}",
+        },
+      ],
+      usage: {
+        input_tokens: 1_000,
+        output_tokens: 100,
+        total_tokens: 1_100,
+        num_server_side_tools_used: 6,
+        server_side_tool_usage_details: {
+          web_search_calls: 2,
+          x_search_calls: 1,
+          x_posts_fetched: 12,
+          x_users_fetched: 3,
+          code_interpreter_calls: 1,
+          file_search_calls: 0,
+          mcp_calls: 0,
+          document_search_calls: 4,
+        },
+      },
+    },
+    // 1,000 x 2,000 + 100 x 6,000 + 2 x 5,000,000 + 4 x 10,000,000 + 5,000,000 + 12 x 5,000,000 + 3 x 10,000,000
+    nano: 147_600_000n,
+    lines: [
+      ["input_tokens", "1000", "2", "0.002"],
+      ["output_tokens", "100", "6", "0.0006"],
+      ["web_searches", "2", "0.005", "0.01"],
+      ["attachment_searches", "4", "0.01", "0.04"],
+      ["code_runs", "1", "0.005", "0.005"],
+      ["x_posts", "12", "0.005", "0.06"],
+      ["x_profiles", "3", "0.01", "0.03"],
+    ],
+    counts: {
+      input_tokens: 1_000,
+      output_tokens: 100,
+      web_searches: 2,
+      web_search_answers: 1,
+      attachment_searches: 4,
+      code_runs: 1,
+      x_posts: 12,
+      x_profiles: 3,
     },
   },
   {

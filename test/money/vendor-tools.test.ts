@@ -13,6 +13,7 @@ providers:
   - { id: google, dialect: google, base_url: ${url}/v1beta, api_key: none }
 models:
 ${model("files", `provider: openai, protocol: responses, price: { ${tokens}, file_search: "0.0025" }, price_above: { input_tokens: 50, price: { ${tokens} } }`)}\
+${model("x", `provider: openai, protocol: responses, price: { ${tokens}, web_search: "0.005", file_search: "0.0025", attachment_search: "0.01", code_run: "0.005", x_post: "0.005", x_profile: "0.01" }`)}\
 ${model("maps", `provider: google, protocol: generate_content, price: { ${tokens}, web_search: "0.014", map_search: "0.012" }`)}\
 ${model("places", `provider: google, protocol: generate_content, price: { ${tokens}, web_search_answer: "0.035", map_answer: "0.025" }`)}`;
 
@@ -82,6 +83,56 @@ describeGateways("tools of vendors", { config }, (bench) => {
     const { usage } = await bench().logRow(idOf(answered));
     expect(usage).toMatchObject({ fileSearches: 2 });
     expect(usage).not.toHaveProperty("webSearches");
+  });
+
+  const told = (details: object) =>
+    named("response.completed", {
+      sequence_number: 9,
+      response: {
+        ...response,
+        usage: { ...response.usage, ...details },
+      },
+    });
+  const xai = "server_side_tool_usage_details";
+  it.each([
+    ["more than its items", { [xai]: { file_search_calls: 3, x_posts_fetched: 2 } }, 17_500_000n],
+    ["fewer: a search without a result is not billed", { [xai]: { file_search_calls: 0 } }, 0n],
+    ["a negative count: the items count", { [xai]: { file_search_calls: -1 } }, 5_000_000n],
+    ["too large a count (T51)", { [xai]: { x_posts_fetched: 10_001 } }, 5_000_000n],
+    ["no object", { [xai]: [7], x_tools: "2", server_tool_use: null }, 5_000_000n],
+    ["DashScope's counts", { x_tools: { web_search: { count: 2 } } }, 15_000_000n],
+  ])("BILL-01: a usage counts the uses of tools: %s", async (_name, details, nano) => {
+    bench().up.answer(sse(begun + told(details)));
+    const body = { ...asked, model: "acme/x", stream: true };
+    const streamed = await bench().post("/v1/responses", body);
+    expect(await streamed.text()).toContain("fs_3");
+    expect(await bench().entry(idOf(streamed))).toMatchObject({ amount_nano: tokensNano + nano });
+    bench().up.answer(json({ ...response, usage: { ...response.usage, ...details } }));
+    const whole = await bench().post("/v1/responses", { ...body, stream: false });
+    expect(whole.status).toBe(200);
+    await whole.text();
+    expect(await bench().entry(idOf(whole))).toMatchObject({ amount_nano: tokensNano + nano });
+  });
+
+  it("T47: counts from before the end of a stream do not replace its items", async () => {
+    const early = { ...response.usage, [xai]: { file_search_calls: 0 } };
+    const started = named("response.in_progress", {
+      sequence_number: 0,
+      response: { ...response, status: "in_progress", output: [], usage: early },
+    });
+    bench().up.answer((_request, answer) => {
+      answer.writeHead(200, { "content-type": "text/event-stream" }).write(started + begun);
+    });
+    const answered = await bench().post("/v1/responses", {
+      ...asked,
+      model: "acme/x",
+      stream: true,
+    });
+    const reader = answered.body!.getReader();
+    let seen = "";
+    while (!seen.includes("fs_3")) seen += new TextDecoder().decode((await reader.read()).value);
+    await reader.cancel();
+    expect((await bench().logRow(idOf(answered))).usage).toMatchObject({ fileSearches: 2 });
   });
 
   it("T47: a stream whose caller left is charged the searches in files that were seen", async () => {
@@ -159,6 +210,28 @@ describeGateways("tools of vendors", { config }, (bench) => {
     // Ten searches are assumed, or what the request allows.
     { path: "/v1/responses", body: asked, allowedNano: 25_000_000n },
     { path: "/v1/responses", body: { ...asked, max_tool_calls: 3 }, allowedNano: 7_500_000n },
+    // Ten searches in X, of ten posts and a profile each.
+    {
+      path: "/v1/responses",
+      body: { ...asked, model: "acme/x", tools: [{ type: "x_search" }] },
+      allowedNano: 600_000_000n,
+    },
+    {
+      path: "/v1/responses",
+      body: { ...asked, model: "acme/x", tools: [{ type: "code_interpreter", container: {} }] },
+      allowedNano: 50_000_000n,
+    },
+    {
+      path: "/v1/responses",
+      body: {
+        ...asked,
+        model: "acme/x",
+        tools: [],
+        max_tool_calls: 4,
+        input: [{ role: "user", content: [{ type: "input_file", file_id: "file_1" }] }],
+      },
+      allowedNano: 40_000_000n,
+    },
     {
       path: mapsPath("maps"),
       body: { contents, tools: [{ google_maps: {} }] },

@@ -18,6 +18,10 @@ const units: Readonly<Record<string, string>> = {
   file_search: "a search",
   map_search: "a search",
   map_answer: "an answer with a search",
+  attachment_search: "a search",
+  code_run: "a run",
+  x_post: "a post",
+  x_profile: "a profile",
 };
 
 const unitOf = (field: string): string => units[field] ?? "a million tokens";

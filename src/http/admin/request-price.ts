@@ -15,9 +15,12 @@ const priceLine = Type.Object({
       "limit",
     ],
   }),
-  quantity: Type.String({ description: "Tokens, images, seconds, requests or searches." }),
+  quantity: Type.String({
+    description:
+      "Tokens, images, seconds, requests, searches or items (posts, profiles, runs of code).",
+  }),
   unit_price: usd("Price for one `per`."),
-  per: words("million_tokens", "image", "second", "request", "search"),
+  per: words("million_tokens", "image", "second", "request", "search", "item"),
   amount: usd("Exact: up to 15 decimals."),
 });
 

@@ -164,6 +164,10 @@ const otherCounts = [
   "unbilled",
   "file_searches",
   "map_searches",
+  "attachment_searches",
+  "code_runs",
+  "x_posts",
+  "x_profiles",
 ] as const;
 
 const list = route({

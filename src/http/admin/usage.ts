@@ -68,6 +68,10 @@ const countMeanings: Readonly<Record<CountName, string>> = {
   file_searches: "Searches in files that the vendor keeps.",
   map_searches: "Searches in Google Maps that ran at the vendor.",
   map_answers: "Answers for which the vendor searched Google Maps, however often.",
+  attachment_searches: "Searches in the files of a request.",
+  code_runs: "Runs of code at vendors that report them.",
+  x_posts: "Posts that searches in X fetched.",
+  x_profiles: "Profiles that searches in X fetched.",
 };
 const counts = Object.fromEntries(
   Object.entries(countMeanings).map(([name, description]) => [name, Type.Number({ description })]),

@@ -7,7 +7,7 @@ import { isObject } from "../../base/json.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
 import { picturesIn, withImageTool } from "../image-tool.ts";
-import { usesIn, withUses } from "../tool-uses.ts";
+import { orReported, usesIn, withUses } from "../tool-uses.ts";
 import { removeEmptyTools } from "../empty-tools.ts";
 import { removeFilteredFields } from "../filter.ts";
 import { isSet } from "../read.ts";
@@ -78,7 +78,7 @@ export const responsesDirect: DirectCodec = {
   isInProgress,
   usage: (answer) =>
     withImageTool(
-      withUses(readUsage(answer["usage"]), usesIn(answer["output"])),
+      withUses(readUsage(answer["usage"]), orReported(usesIn(answer["output"]), answer["usage"])),
       answer["tool_usage"],
       picturesIn(answer["output"]),
     ),

@@ -4,22 +4,30 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { asksForImageTool } from "../image-tool.ts";
 import { list, nonEmpty } from "../read.ts";
-import { isSearchTool, usesToReserve } from "../tool-uses.ts";
+import { isSearchTool, usesAllowed, usesToReserve } from "../tool-uses.ts";
 import { isSealed } from "./agent-message.ts";
 
 interface Size {
   characters: number;
   media: number;
+  /** Files among the media. */
+  files: number;
 }
+
+const codeTools: ReadonlySet<unknown> = new Set(["code_interpreter", "code_execution"]);
+/** Posts that one search in X is assumed to fetch. */
+const postsPerSearch = 10;
 
 /** Reads the facts of a validated request. */
 export function readFacts(body: WireObject): CallFacts {
-  const size: Size = { characters: 0, media: 0 };
+  const size: Size = { characters: 0, media: 0, files: 0 };
   for (const value of [body["instructions"], body["input"], body["tools"], body["text"]]) {
     addValue(value, size);
   }
+  const max = body["max_tool_calls"];
   const reserved = (isTool: (tool: WireObject) => boolean): number =>
-    usesToReserve(isTool, body["tools"], body["max_tool_calls"]);
+    usesToReserve(isTool, body["tools"], max);
+  const xSearches = reserved(({ type }) => type === "x_search");
   const maximum = body["max_output_tokens"];
   return {
     maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
@@ -30,6 +38,10 @@ export function readFacts(body: WireObject): CallFacts {
     toolUses: {
       webSearches: reserved(isSearchTool),
       fileSearches: reserved(({ type }) => type === "file_search"),
+      attachmentSearches: size.files > 0 ? usesAllowed(max) : 0,
+      codeRuns: reserved(({ type }) => codeTools.has(type)),
+      xPosts: postsPerSearch * xSearches,
+      xProfiles: xSearches,
     },
     imageTool: asksForImageTool(body["tools"]),
   };
@@ -55,6 +67,7 @@ function addObject(value: WireObject, size: Size): void {
   const type = value["type"];
   if (typeof type === "string" && mediaTypes.has(type)) {
     size.media += 1;
+    if (type === "input_file") size.files += 1;
     size.characters += textInDataUrl(value["file_data"]);
   } else if (type === "function" || type === "json_schema") {
     // The names in a schema are most of it.

@@ -11,7 +11,7 @@ import { nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { isToolPicture, picturesIn, withImageTool, withToolPictures } from "../image-tool.ts";
-import { hasUses, mostUses, oneMore, useOf, usesIn, withUses } from "../tool-uses.ts";
+import { hasUses, mostUses, oneMore, orReported, useOf, usesIn, withUses } from "../tool-uses.ts";
 import { decodeError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 import { varying } from "./varying.ts";
@@ -61,14 +61,16 @@ export class ResponsesReader {
   #uses: ToolUses = {};
   /** Number of pictures by the vendor's tool seen so far. */
   #pictures = 0;
-  /** Usage of the vendor's tools in the last response object. */
+  /** Usage of the vendor's tools in the last response object, and its usage. */
   #toolUsage: unknown;
+  #wireUsage: unknown;
 
   /** The usage so far; once the answer is over, only usage that covers all of it. */
   get usage(): Usage | undefined {
     const isBare = !this.#isOver && (hasUses(this.#uses) || this.#pictures > 0);
     const reported = this.#reported.read(this.#isOver) ?? (isBare ? noUsage : undefined);
-    const used = withUses(reported, this.#uses);
+    const uses = this.#isOver ? orReported(this.#uses, this.#wireUsage) : this.#uses;
+    const used = withUses(reported, uses);
     const told = withImageTool(used, this.#toolUsage, this.#pictures);
     // Counts before the end leave pictures out.
     return this.#isOver ? told : withToolPictures(told, this.#pictures);
@@ -105,6 +107,7 @@ export class ResponsesReader {
     this.#uses = mostUses(this.#uses, usesIn(response["output"]));
     this.#pictures = Math.max(this.#pictures, picturesIn(response["output"]));
     this.#toolUsage = response["tool_usage"];
+    this.#wireUsage = response["usage"];
     const usage = readUsage(response["usage"]);
     if (usage) this.#reported.take(usage, this.#isOver);
     // Some vendors end each answer with the same event: then only the status tells that it failed.

@@ -11,6 +11,7 @@ const units: Readonly<Record<Line["per"], string>> = {
   second: "a second",
   request: "a call",
   search: "a search",
+  item: "each",
 };
 
 const right = { textAlign: "right" } as const;
