@@ -65,6 +65,9 @@ describe("the price of a listed model", () => {
       "nano-gpt/auto-model",
       "orcarouter/auto",
       "vercel/meta/llama-3.3-70b",
+      "cortecs/gpt-oss-120b",
+      "nano-gpt/qwen3.5-omni-plus",
+      "poe/google/gemma-4-31b",
     ])
       expect([id, models.has(id), unpriced?.has(id)]).toEqual([id, false, true]);
     expect(models.has("kilo/kilo-auto/free")).toBe(true);

@@ -38,8 +38,8 @@ export interface VendorRow {
   /** A regular expression of the `provider.api` address of the models taken from its list (no address: an empty text). */
   readonly at?: string;
   /**
-   * A regular expression of the models whose price of 0 in its list is none. It bills them: by its own pages, or at the prices of the models
-   * for which they stand.
+   * A regular expression of the models whose price of 0 in its list is none. It bills them: by its own pages, as all of its models, or at
+   * the prices of the models for which they stand.
    */
   readonly not_free?: string;
   /** A regular expression of the beginnings of names by region, in place of which the same model worldwide has `global.`. */
