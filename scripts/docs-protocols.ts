@@ -232,6 +232,9 @@ ${content()}
 - Claude refuses a turn in which text follows a call. For messages and Converse, calls are moved to the end of their turn.
 - Chat callers may put cache markers (\`cache_control\`) on parts, messages, calls and tools. One on a message marks its last part: opencode,
   Kilo Code and OpenHands write it there.
+- Claude caches only marked prompts. In messages and Converse, \`prompt_cache_key\` of chat and responses callers becomes cache markers for it.
+  They stand on the last tool and at the end of the system prompt. After the first answer, the last two user turns get them too. The offer's
+  price must have \`cache_read\` and \`cache_write\`. Callers who set markers get no others ([decisions](decisions.md#prompt-caches)).
 - A system turn with \`clear_at: next_user_message\` is left out for other protocols if a user turn follows it.
 - Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent
   are joined without a break.

@@ -30,6 +30,7 @@ import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
 import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
 import { isClaudeInChat } from "./hour-writes.ts";
+import { marksSessions } from "./marks-sessions.ts";
 import { modelLimitsOf, type ModelLimits } from "./model-limits.ts";
 import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
@@ -259,6 +260,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         abilities,
         ...vendorQuirks(this.provider),
         ...(abilities.parameters["prompt_cache_key"] === false && { sessionKeys: false }),
+        marksSessions: marksSessions(this.offer),
         inputMedia,
         inputEstimate,
         id: call.id,

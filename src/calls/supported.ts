@@ -13,6 +13,7 @@ import {
 import { pricedParameters } from "../media/index.ts";
 import { canonicalNames, upstreamCodecs } from "../protocols/index.ts";
 import { isMediaModel, type CallableModel } from "../routing/index.ts";
+import { marksSessions } from "./marks-sessions.ts";
 import { parametersDropped } from "../upstream/index.ts";
 
 /** The domains of the parameters that at least one offer carries; for a media model, of the priced parameters of its family. */
@@ -36,7 +37,7 @@ export function parametersOf(
   if (model.kind === "embedding") return supportedParameters(model);
   const carried = (offers as readonly TextOffer[]).map((offer) => {
     const parameters = supportedParameters(modelAt(model, offer));
-    return new Map(Object.entries(parameters).filter(([name]) => carries(offer.protocol, name)));
+    return new Map(Object.entries(parameters).filter(([name]) => carries(offer, name)));
   });
   // A fixed order, whichever offer comes first.
   const names = Object.keys(
@@ -50,8 +51,10 @@ export function parametersOf(
   );
 }
 
-function carries(protocol: TextOffer["protocol"], name: string): boolean {
+function carries(offer: TextOffer, name: string): boolean {
+  const { protocol } = offer;
   if (protocol === "chat" || name === "stream") return true;
+  if (name === "prompt_cache_key" && marksSessions(offer)) return true;
   const field = canonicalNames[name];
   return field === undefined
     ? isSpelledIn(name, protocol)

@@ -1,6 +1,12 @@
 /** Reads messages-style cache markers, which routers also accept on chat parts, into the canonical form. CONV-217; T33. */
 import { isObject, type WireObject } from "../base/json.ts";
-import type { CacheBreakpoint, NativeField } from "./canonical/request.ts";
+import type {
+  CacheBreakpoint,
+  CanonicalRequest,
+  NativeField,
+  Part,
+  Tool,
+} from "./canonical/request.ts";
 import { keepUnknown } from "./native.ts";
 
 const isLifetime = (ttl: unknown): ttl is "5m" | "1h" => ttl === "5m" || ttl === "1h";
@@ -24,4 +30,17 @@ export function keepMarker(
   const param = `${place}.cache_control`;
   if (!isObject(wire) || wire["type"] !== "ephemeral") native.push({ param, value: wire });
   else keepUnknown(wire, isLifetime(wire["ttl"]) ? markerKeys : kindOnly, param, native);
+}
+
+/** Counts the markers of a request, also those within results. */
+export function countMarkers({ tools = [], messages }: CanonicalRequest): number {
+  const count = (items: readonly (Part | Tool)[]): number =>
+    items.reduce(
+      (sum, item) =>
+        sum +
+        ("cache" in item && item.cache !== undefined ? 1 : 0) +
+        ("type" in item && item.type === "tool_result" ? count(item.content) : 0),
+      0,
+    );
+  return count(tools) + messages.reduce((sum, { content }) => sum + count(content), 0);
 }

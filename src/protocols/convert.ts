@@ -30,6 +30,7 @@ import {
 } from "./route.ts";
 import { customAsFunctions } from "./custom-as-function.ts";
 import { withSessionKey } from "./session-key.ts";
+import { keepingSession, markSession } from "./session-markers.ts";
 import { renameArguments } from "./argument-names.ts";
 import { nameLoadedTools } from "./loaded-tools.ts";
 import { applyToolChanges } from "./tool-changes.ts";
@@ -224,10 +225,11 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
     };
   }
   const upstream = any.forModel?.(upstreamModel, input) ?? any;
-  const limits = limitsOf(upstream, input);
-  const keyed = input.sessionKeys ? withSessionKey(request, upstreamModel) : request;
-  const loaded = nameLoadedTools(keyed, body);
-  const turned = applyToolChanges(loaded.request);
+  const ofUpstream = limitsOf(upstream, input);
+  const limits = input.marksSessions ? keepingSession(ofUpstream) : ofUpstream;
+  const turned = applyToolChanges(
+    input.sessionKeys ? withSessionKey(request, upstreamModel) : request,
+  );
   const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });
   const tidied = tidy(fitted.request, limits);
@@ -237,9 +239,12 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const plain = customAsFunctions(wrapped.request, limits);
   const legal = renameArguments(plain.request, limits);
   const renamed = renameTools(legal.request, upstream);
+  const marked = input.marksSessions
+    ? markSession(renamed.request, request)
+    : { request: renamed.request, notes: [] };
   return {
-    fitted: renamed.request,
-    notes: [loaded, turned, flat, fitted, tidied, asked, wrapped, plain, legal, renamed].flatMap(
+    fitted: marked.request,
+    notes: [turned, flat, fitted, tidied, asked, wrapped, plain, legal, renamed, marked].flatMap(
       ({ notes }) => notes,
     ),
     upstream: flat.wrapCodec(wrapped.wrapCodec(plain.wrapCodec(legal.wrapCodec(renamed.upstream)))),

@@ -6,13 +6,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { Note } from "../base/notes.ts";
 import type {
   CacheBreakpoint,
-  CanonicalRequest,
   JsonObject,
   Message,
   Part,
   Tool,
   ToolResultPart,
 } from "./canonical/request.ts";
+import { countMarkers } from "./cache-marker.ts";
 import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { contentFieldNames } from "./caller-names.ts";
 import { lacks, type Context } from "./fit-context.ts";
@@ -238,18 +238,6 @@ function fitMarker<Item extends object>(
   if (ttl !== "1h") return item;
   context.note(name, "rewritten", "this model caches for five minutes only");
   return { ...item, cache: {} };
-}
-
-function countMarkers({ tools = [], messages }: CanonicalRequest): number {
-  const count = (items: readonly (Part | Tool)[]): number =>
-    items.reduce(
-      (sum, item) =>
-        sum +
-        ("cache" in item && item.cache !== undefined ? 1 : 0) +
-        ("type" in item && item.type === "tool_result" ? count(item.content) : 0),
-      0,
-    );
-  return count(tools) + messages.reduce((sum, { content }) => sum + count(content), 0);
 }
 
 /** Keeps the first marker, which all calls share, and the last ones, which cover this conversation so far (CONV-605). */

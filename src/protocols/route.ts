@@ -56,6 +56,8 @@ export interface RouteInput extends DirectFitInput, VendorQuirks {
   readonly upstream: UpstreamCodec;
   /** The model's name for the caller. */
   readonly model: string;
+  /** True if a conversion replaces `prompt_cache_key` by cache markers (session-markers.ts). */
+  readonly marksSessions?: boolean | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

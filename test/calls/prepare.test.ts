@@ -4,6 +4,7 @@ import { readJson } from "../../src/base/json.ts";
 import { JsonSource } from "../../src/base/json-source.ts";
 import { CallBody } from "../../src/calls/call-body.ts";
 import type { TextCall, TextServices } from "../../src/calls/context.ts";
+import { findModel } from "../../src/calls/models.ts";
 import { prepare } from "../../src/calls/prepare.ts";
 import { codecs } from "../../src/protocols/index.ts";
 import { catalogIn } from "../support/config-text.ts";
@@ -11,12 +12,35 @@ import { anyCaller, newHealth, price, providerRow, recordAt, textRow } from "./s
 
 const chatOffer = (provider: string, more = "") =>
   `provider: ${provider}, protocol: chat, ${price("1")}${more}`;
+/** Models of which one caches what is marked: each other row differs in one point. */
+function cachingRows(): string[] {
+  const offer = (name: string, { protocol = "messages", rates = cacheRates } = {}) =>
+    `provider: ${protocol === "converse" ? "cloud" : "first"}, protocol: ${protocol}, upstream_model: ${name}, price: { input: "1", ${rates}output: "1" }`;
+  const rows: Record<string, readonly [offer: string, more?: string]> = {
+    marked: [offer("claude-sonnet-5")],
+    "marked-converse": [offer("us.anthropic.claude-sonnet-5", { protocol: "converse" })],
+    "no-claude": [offer("deepseek-v4")],
+    "no-writes": [offer("claude-sonnet-5", { rates: 'cache_read: "0.1", ' })],
+    "no-reads": [offer("claude-sonnet-5", { rates: 'cache_write: "1.25", ' })],
+    "off-by-record": [offer("claude-sonnet-5"), "parameters: { prompt_cache_key: false }"],
+    "in-chat": [offer("claude-sonnet-5", { protocol: "chat" })],
+  };
+  return Object.entries(rows).map(([name, [one, more = ""]]) =>
+    textRow(`acme/${name}`, [one], more).replace("upstream_model: up, ", ""),
+  );
+}
+const cacheRates = 'cache_read: "0.1", cache_write: "1.25", ';
+
 const catalog = catalogIn(
   [
     "providers:",
     providerRow("first"),
     providerRow("second"),
     providerRow("own").replace("openai-compatible", "openai"),
+    providerRow("cloud", "https://bedrock-runtime.us-east-1.amazonaws.com").replace(
+      "openai-compatible",
+      "bedrock",
+    ),
     "models:",
     textRow("acme/talk", [chatOffer("first")], "fallbacks: [acme/other]"),
     textRow("acme/other", [chatOffer("second")]),
@@ -38,6 +62,7 @@ const catalog = catalogIn(
       ).replace("upstream_model: up, ", ""),
     ),
     textRow("acme/claude", [`provider: first, protocol: messages, ${price("1")}`]),
+    ...cachingRows(),
   ].join("\n"),
 );
 const services = {
@@ -64,6 +89,37 @@ it("ERR-12: a session of Claude Code is no prompt cache key of a model whose rec
     prepared(model, { max_tokens: 9, metadata }, "messages").first.route().body;
   expect(sent("acme/gpt")).toMatchObject({ prompt_cache_key: "s1" });
   expect(sent("acme/keyless")).not.toHaveProperty("prompt_cache_key");
+});
+
+describe("a prompt_cache_key", () => {
+  const call = (model: string) => {
+    const messages = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hi" },
+    ];
+    return prepared(model, { messages, prompt_cache_key: "s1" }).first;
+  };
+  const listed = (model: string) =>
+    findModel(catalog, undefined, model)?.supported_parameters["prompt_cache_key"];
+
+  it.each(["marked", "marked-converse"])(
+    "CONV-418: marks the call of model %s for its prompt cache",
+    (name) => {
+      const { body } = call(`acme/${name}`).route();
+      expect(JSON.stringify(body)).toMatch(/cache_control|cachePoint/);
+      expect(listed(`acme/${name}`)).toBeDefined();
+    },
+  );
+
+  it.each(["no-claude", "no-writes", "no-reads", "off-by-record", "in-chat"])(
+    "CONV-217: does not mark the call of model %s",
+    (name) => {
+      const first = call(`acme/${name}`);
+      expect(JSON.stringify(first.route().body)).not.toMatch(/cache_control|cachePoint/);
+      expect(first.notes()).toHaveLength(name === "in-chat" ? 0 : 1);
+      expect(listed(`acme/${name}`) !== undefined).toBe(name === "in-chat");
+    },
+  );
 });
 
 describe("the record of a prepared call", () => {

@@ -8,6 +8,7 @@ import type { Part, Signature, UpstreamProtocol } from "../../src/protocols/cano
 import { protocolNames, type ProtocolName, type JsonObject } from "../../src/protocols/index.ts";
 import { routeOf } from "./route.ts";
 import { agentClients } from "./agent-clients.ts";
+import { PromptCache } from "./prompt-cache.ts";
 import { copyOf, divided, kept, toolsIn } from "./session.ts";
 
 /** The vendors with rules of their own, by the protocol and the name of a model. */
@@ -103,15 +104,26 @@ function contentOf(step: Step, to: UpstreamProtocol, id: string, body: JsonObjec
   return content;
 }
 
-/** The requests that the vendor gets in a session. */
-function requestsOf(from: ProtocolName, [to, model]: Upstream, { steps, ...how }: Session) {
+/** The requests that the vendor gets in a session, perhaps with a key for its cache. */
+function requestsOf(
+  from: ProtocolName,
+  [to, model]: Upstream,
+  { steps, ...how }: Session,
+  key?: string,
+) {
   const client = agentClients[from];
   const turns = client.asks({ text: "Where is it?", picture: true });
   return steps.map((step, index): JsonObject => {
     const id = `a${index}`;
     const { isStream, asksJson } = how;
-    const body = { model: "acme/x", ...client.body(turns), ...(asksJson ? asking[from] : {}) };
-    const options = { upstreamModel: model, stream: isStream, id: `req_${id}` };
+    const body = {
+      model: "acme/x",
+      ...client.body(turns),
+      ...(asksJson ? asking[from] : {}),
+      ...(key === undefined ? {} : { prompt_cache_key: key }),
+    };
+    const marksSessions = key !== undefined;
+    const options = { upstreamModel: model, stream: isStream, id: `req_${id}`, marksSessions };
     const route = routeOf(from, to, copyOf(body), options);
     const sent = copyOf(route.body);
     const answer = kept({ from, to, isStream, route, id }, contentOf(step, to, id, sent));
@@ -151,6 +163,27 @@ describe("a session of an agent", () => {
           }
         }),
         { numRuns: 4 },
+      );
+    },
+  );
+
+  const marking = (["chat", "responses"] as const).flatMap((from) =>
+    upstreams.flatMap((at) => (/claude/.test(at[1]) ? [[from, ...at] as const] : [])),
+  );
+
+  it.each(marking)(
+    "CONV-418 CONV-605: a %s caller's with a prompt_cache_key reads at %s %s all that it had written",
+    (from, to, model) => {
+      fc.assert(
+        fc.property(someSession, (played) => {
+          const cache = new PromptCache();
+          const calls = requestsOf(from, [to, model], played, "s1").map((one) => cache.call(one));
+          for (const [index, { read, marked, blocks }] of calls.slice(1).entries()) {
+            expect(read).toBe(calls[index]!.marked);
+            expect(marked).toBe(blocks);
+          }
+        }),
+        { numRuns: 30 },
       );
     },
   );

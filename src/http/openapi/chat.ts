@@ -24,7 +24,7 @@ const request = readable(requestSchemas.chat, {
     stream_options: "`include_usage`: one more chunk before the end, with the usage.",
     user: "The end user's id; the same value goes to the same provider where possible.",
     prompt_cache_key:
-      "Like `user`, and takes precedence: the same value goes to the same provider.",
+      "Like `user`, and takes precedence: the same value goes to the same provider. Claude caches the prompts of calls that have it.",
   },
 });
 

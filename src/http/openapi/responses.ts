@@ -21,7 +21,7 @@ const request = readable(requestSchemas.responses, {
       "`effort`, `summary`, `mode`, `context`. The values depend on the model; its upstream refuses others.",
     user: "The end user's id; the same value goes to the same provider where possible.",
     prompt_cache_key:
-      "Like `user`, and takes precedence: the same value goes to the same provider.",
+      "Like `user`, and takes precedence: the same value goes to the same provider. Claude caches the prompts of calls that have it.",
     max_output_tokens: "The maximum number of output tokens, including reasoning.",
   },
 });

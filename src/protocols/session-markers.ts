@@ -1,0 +1,83 @@
+/**
+ * Replaces the `prompt_cache_key` of a session by cache markers, for models that cache only marked prompts. docs/decisions.md "Prompt
+ * caches". At most four markers are set (CONV-605): on the last tool, and at the ends of the system prompt and of the last two user turns.
+ * The vendor searches only 20 blocks before a marker. The last user turn but one is where the call before ended, so its cache entry is
+ * found however many blocks follow. Requirements: CONV-418.
+ */
+import type { Note } from "../base/notes.ts";
+import { isObject } from "../base/json.ts";
+import { allowedTools } from "./allowed-tools.ts";
+import { countMarkers } from "./cache-marker.ts";
+import type { CanonicalRequest, Message, Part, Tool } from "./canonical/request.ts";
+import type { Fitted } from "./fit-fields.ts";
+import type { Limits } from "./limits.ts";
+
+/** Returns the limits with which `fit` keeps the key in the request, for `markSession` to read. */
+export function keepingSession({ unsupportedFields, ...limits }: Limits): Limits {
+  const { promptCacheKey: _key, ...others } = unsupportedFields;
+  return { ...limits, unsupportedFields: others };
+}
+
+/**
+ * Returns the fitted request with markers in place of its key, if it still has one.
+ * @param asked the request as the caller sent it
+ */
+export function markSession(fitted: CanonicalRequest, asked: CanonicalRequest): Fitted {
+  const { promptCacheKey: key, ...request } = fitted;
+  if (key === undefined) return { request, notes: [] };
+  const param = asked.names.promptCacheKey ?? "prompt_cache_key";
+  const note = (kind: Note["kind"], detail: string): Note[] => [{ param, kind, detail }];
+  const why = whyUnmarked(key, asked);
+  if (why !== undefined) return { request, notes: note("dropped", `${why}, dropped`) };
+  const detail = "the upstream has no cache key: cache markers were set instead";
+  return { request: withMarkers(request), notes: note("rewritten", detail) };
+}
+
+function whyUnmarked(key: string, asked: CanonicalRequest): string | undefined {
+  if (key === "") return "it is empty";
+  if (countMarkers(asked) > 0) return "the upstream has no cache key, and the caller set markers";
+  if (asked.native.some(isExplicit))
+    return "the upstream has no cache key, and prompt_cache_options.mode allows no other markers";
+  return undefined;
+}
+
+/** True if the caller wants only its own breakpoints of OpenAI's protocols, which are not converted. */
+const isExplicit = ({ param, value }: CanonicalRequest["native"][number]): boolean =>
+  param === "prompt_cache_options" && isObject(value) && value["mode"] === "explicit";
+
+/** A conversation without an answer may not continue, and a cache write costs more than input. So its turns are not marked. */
+function withMarkers(request: CanonicalRequest): CanonicalRequest {
+  const { messages, tools, toolChoice } = request;
+  const lastTool = allowedTools(tools ?? [], toolChoice).at(-1);
+  const goesOn = messages.some(({ role }) => role === "assistant");
+  const marked = new Set([
+    ...messages.filter(isMarkable("system")).slice(-1),
+    ...(goesOn ? messages.filter(isMarkable("user")).slice(-2) : []),
+  ]);
+  return {
+    ...request,
+    messages: messages.map((message) => (marked.has(message) ? withMarkedEnd(message) : message)),
+    ...(tools && {
+      tools: tools.map((tool): Tool => (tool === lastTool ? { ...tool, cache: {} } : tool)),
+    }),
+  };
+}
+
+/** Claude refuses markers on reasoning and on blank texts. */
+const takesMarker = (part: Part): boolean =>
+  part.type === "text"
+    ? part.text.trim() !== ""
+    : part.type === "media" || part.type === "tool_result";
+
+const isMarkable =
+  (role: Message["role"]) =>
+  (message: Message): boolean =>
+    message.role === role && message.content.some(takesMarker);
+
+function withMarkedEnd(message: Message): Message {
+  const end = message.content.findLastIndex(takesMarker);
+  const content = message.content.map((part, at): Part =>
+    at === end ? ({ ...part, cache: {} } as Part) : part,
+  );
+  return { ...message, content };
+}
