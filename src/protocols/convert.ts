@@ -227,9 +227,9 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
   const upstream = any.forModel?.(upstreamModel, input) ?? any;
   const ofUpstream = limitsOf(upstream, input);
   const limits = input.marksSessions ? keepingSession(ofUpstream) : ofUpstream;
-  const turned = applyToolChanges(
-    input.sessionKeys ? withSessionKey(request, upstreamModel) : request,
-  );
+  const keyed = input.sessionKeys ? withSessionKey(request, upstreamModel) : request;
+  const loaded = nameLoadedTools(keyed, body);
+  const turned = applyToolChanges(loaded.request);
   const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });
   const tidied = tidy(fitted.request, limits);
@@ -244,9 +244,19 @@ function prepare(request: CanonicalRequest, input: RouteInput): Prepared {
     : { request: renamed.request, notes: [] };
   return {
     fitted: marked.request,
-    notes: [turned, flat, fitted, tidied, asked, wrapped, plain, legal, renamed, marked].flatMap(
-      ({ notes }) => notes,
-    ),
+    notes: [
+      loaded,
+      turned,
+      flat,
+      fitted,
+      tidied,
+      asked,
+      wrapped,
+      plain,
+      legal,
+      renamed,
+      marked,
+    ].flatMap(({ notes }) => notes),
     upstream: flat.wrapCodec(wrapped.wrapCodec(plain.wrapCodec(legal.wrapCodec(renamed.upstream)))),
   };
 }
