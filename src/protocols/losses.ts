@@ -198,8 +198,13 @@ const messages: Readonly<Record<string, Loss>> = {
   betas: upkeep,
 };
 
+const secondData = refused("a second kind of data in one part", "Give it a part of its own");
+
 const generateContent: Readonly<Record<string, Loss>> = {
   "contents[].parts[]": content,
+  "contents[].parts[].inlineData": secondData,
+  "contents[].parts[].fileData": secondData,
+  "contents[].parts[].functionResponse": secondData,
   "contents[].parts[].functionResponse.parts[]": content,
   "systemInstruction.parts[]": content,
   "tools[].fileSearch": files,

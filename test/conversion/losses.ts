@@ -142,6 +142,17 @@ const within: Readonly<Record<Name, Readonly<Record<string, (value: unknown) => 
         },
       ],
     }),
+    ...Object.fromEntries(
+      ["inlineData", "fileData", "functionResponse"].map((second) => [
+        `contents[].parts[].${second}`,
+        (value: unknown) => ({
+          contents: [
+            { role: "user", parts: [{ text: "Hi" }] },
+            { role: "model", parts: [{ functionCall: { name: "look" }, [second]: value }] },
+          ],
+        }),
+      ]),
+    ),
     "systemInstruction.parts[]": (value) => ({ systemInstruction: { parts: [value] } }),
   },
 };

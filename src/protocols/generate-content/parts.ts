@@ -26,10 +26,10 @@ const signed = ["thoughtSignature"];
 /** The members that are read, by kind of data. */
 const knownByData: Readonly<Record<string, readonly string[]>> = {
   text: ["text", "thought", ...signed],
-  inlineData: ["inlineData", ...signed],
-  fileData: ["fileData", ...signed],
-  functionCall: ["functionCall", ...signed],
-  functionResponse: ["functionResponse"],
+  inlineData: ["inlineData", "text", ...signed],
+  fileData: ["fileData", "text", ...signed],
+  functionCall: ["functionCall", "text", ...signed],
+  functionResponse: ["functionResponse", "text"],
 };
 
 /** The members that are read in each kind of data. */
@@ -61,8 +61,11 @@ export function decodeParts(wire: unknown, param: string, context: Context): Par
       context.native.push({ param: name, value: part });
       continue;
     }
-    parts.push(...decoded.parts);
     const { data } = decoded;
+    // Google itself takes one kind of data only. Words beside it are the caller's own all the same.
+    const words = data === "text" ? undefined : nonEmpty(part["text"]);
+    if (words !== undefined) parts.push({ type: "text", text: words });
+    parts.push(...decoded.parts);
     keepRest(part, { data, known: knownByData[data]! }, name, context.native);
   }
   return parts;
