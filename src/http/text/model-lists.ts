@@ -16,6 +16,15 @@ export const openShape: ModelListShape = {
   one: (model) => model,
 };
 
+/**
+ * Codex reads the details of its own models from `models`, fails without it and logs that at each start. From an empty list it keeps the
+ * details that it has.
+ */
+export const codexShape: ModelListShape = {
+  ...openShape,
+  list: (data) => ({ object: "list", data, models: [] }),
+};
+
 export const geminiShape: ModelListShape = {
   list: (models) => ({ models: models.map(geminiModel) }),
   one: geminiModel,

@@ -10,6 +10,7 @@ import { styleOf } from "../routes.ts";
 import type { HttpServices } from "../services.ts";
 import {
   anthropicShape,
+  codexShape,
   geminiShape,
   publicModelLists,
   openShape,
@@ -40,10 +41,12 @@ export function registerModels(app: FastifyInstance, services: HttpServices): vo
 
 const jsonType = "application/json; charset=utf-8";
 
-function shapeOf({ match, headers }: FastifyRequest): ModelListShape {
+function shapeOf({ match, headers, query }: FastifyRequest): ModelListShape {
   const style = styleOf(match, headers);
   if (style === "generate_content") return geminiShape;
-  return style === "messages" ? anthropicShape : openShape;
+  if (style === "messages") return anthropicShape;
+  // Only Codex tells its version.
+  return Object.hasOwn(query as object, "client_version") ? codexShape : openShape;
 }
 
 /** Refuses a GET of a call's path: a person opened it in a browser, or a program sent the wrong method. */
