@@ -174,6 +174,24 @@ describe("a schema that the vendor refuses although it knows its keywords", () =
     });
   });
 
+  it("T23: has no `false` in place of the schema of what follows in a list", () => {
+    const pair = { type: "array", prefixItems: [text, text] };
+    const closed = { ...pair, items: false };
+    const properties = {
+      pair: closed,
+      longer: { ...closed, maxItems: 5 },
+      one: { ...closed, maxItems: 1 },
+    };
+    expect(sent({ type: "object", properties })).toEqual({
+      type: "object",
+      properties: {
+        pair: { ...pair, maxItems: 2 },
+        longer: { ...pair, maxItems: 2 },
+        one: { ...pair, maxItems: 1 },
+      },
+    });
+  });
+
   it("T23: has no `true` in place of a schema", () => {
     const list = { type: "array", items: true, prefixItems: [true, text] };
     const open = { type: "object", additionalProperties: true };

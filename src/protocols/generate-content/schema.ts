@@ -139,7 +139,17 @@ function clean(schema: JsonObject, cleaning: Cleaning, within: ReadonlySet<strin
     } else if (!definitionPlaces.has(key)) cleaning.lost.add(key);
   }
   defineRequired(result);
+  endList(result);
   return result;
+}
+
+/** Says by a number that nothing may follow a list's first items, as TypeBox says of tuples: the vendor refuses `false` for a schema. */
+function endList(schema: JsonObject): void {
+  const { items, prefixItems, maxItems } = schema;
+  if (items !== false) return;
+  const length = Array.isArray(prefixItems) ? prefixItems.length : 0;
+  schema["maxItems"] = typeof maxItems === "number" ? Math.min(maxItems, length) : length;
+  delete schema["items"];
 }
 
 /** Adds the required properties that have no schema, which the vendor refuses; without a schema they may be anything. */
