@@ -2,6 +2,7 @@
 import type { Note } from "../base/notes.ts";
 import type { JsonObject, NativeField } from "./canonical/request.ts";
 import { isOtherModel, otherModelDetail, removeOtherModels } from "./other-models.ts";
+import { removeFromOptions } from "./provider-options.ts";
 
 /**
  * Never forwarded: callers do not choose a service tier, a region, a pricier speed, a vendor's fallback model or a cheaper hour. The
@@ -25,6 +26,9 @@ export const filteredNames = filteredFields
 
 const detail = "never forwarded, dropped";
 
+/** The same within the options of a provider, which are in camel case. */
+const filteredOptions: ReadonlySet<string> = new Set([...filteredFields, "inferenceGeo"]);
+
 /** Why a field of the caller's protocol is removed on every route; undefined if it is not. */
 export function whyNeverForwarded({ param, value }: NativeField): string | undefined {
   if (filteredFields.some((name) => name === param)) return detail;
@@ -36,7 +40,7 @@ export function whyNeverForwarded({ param, value }: NativeField): string | undef
  * send it for unset fields.
  */
 export function removeFilteredFields(body: JsonObject): Note[] {
-  const notes = removeOtherModels(body);
+  const notes = [...removeOtherModels(body), ...removeFromOptions(body, filteredOptions, detail)];
   for (const param of filteredFields) {
     if (!Object.hasOwn(body, param)) continue;
     const isNothing = body[param] === null;

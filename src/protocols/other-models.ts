@@ -14,9 +14,16 @@ const toolTypes = /^(?:advisor_\d+|openrouter:(?:advisor|fusion|image_generation
 const callsModel = (tool: unknown): boolean =>
   isObject(tool) && typeof tool["type"] === "string" && toolTypes.test(tool["type"]);
 
-/** True for such a tool as a field of the caller's protocol, such as `tools[2]`. */
+/** Fields in which LiteLLM takes models of the caller's choice for prompts that are too long or filtered. */
+const fallbackFields: ReadonlySet<string> = new Set([
+  "context_window_fallbacks",
+  "context_window_fallback_dict",
+  "content_policy_fallbacks",
+]);
+
+/** True for such a field of the caller's protocol, or such a tool as one, `tools[2]`. */
 export const isOtherModel = (param: string, value: unknown): boolean =>
-  /^tools\[\d+\]$/.test(param) && callsModel(value);
+  fallbackFields.has(param) || (/^tools\[\d+\]$/.test(param) && callsModel(value));
 
 /** OpenRouter's plugin by which a panel of models answers. */
 const isPanel = (plugin: Json): boolean => isObject(plugin) && plugin["id"] === "fusion";
@@ -30,6 +37,7 @@ export function removeOtherModels(body: JsonObject): Note[] {
     ...removeFrom(body, "tools", callsModel),
     ...removeFrom(body, "plugins", isPanel),
     ...removeCompoundModels(body),
+    ...removeFallbacks(body),
   ];
   const { tools } = body;
   if (notes.length === 0 || !Array.isArray(tools) || tools.length > 0) return notes;
@@ -55,6 +63,14 @@ function removeFrom(body: JsonObject, param: string, isOther: (entry: Json) => b
       ? [{ param: `${param}[${index}]`, kind: "dropped" as const, detail: otherModelDetail }]
       : [],
   );
+}
+
+function removeFallbacks(body: JsonObject): Note[] {
+  return [...fallbackFields].flatMap((param): Note[] => {
+    const { [param]: value } = body;
+    delete body[param];
+    return isSet(value) ? [{ param, kind: "dropped", detail: otherModelDetail }] : [];
+  });
 }
 
 /** The models of which Groq's systems consist, each at its own price. */

@@ -234,6 +234,36 @@ const otherModels: readonly Case[] = [
     nowhere: ["opus", "fusion"],
     reported: ["tools[0]", "tool_choice", "plugins[1]", "compound_custom.models"],
   },
+  ...(["chat", "responses", "messages"] as const).map((name): Case => ({
+    title: "TXT-17 TXT-19: Vercel's fallback models and tiers are dropped and reported",
+    from: name,
+    to: name,
+    body: {
+      providerOptions: {
+        gateway: { models: ["a/opus"], order: ["azure"], serviceTier: "priority" },
+        anthropic: { speed: "fast", inferenceGeo: null },
+      },
+    },
+    up: { providerOptions: { gateway: { order: ["azure"] }, anthropic: {} } },
+    nowhere: ["opus", "priority", "fast"],
+    reported: [
+      "providerOptions.gateway.models",
+      "providerOptions.gateway.serviceTier",
+      "providerOptions.anthropic.speed",
+    ],
+  })),
+  ...(["chat", "responses"] as const).map((to): Case => ({
+    title: "TXT-19: LiteLLM's fallback models are dropped and reported on every route",
+    from: "chat",
+    to,
+    body: {
+      context_window_fallbacks: [{ "a/haiku": ["a/opus"] }],
+      content_policy_fallbacks: [{ "a/haiku": ["a/opus"] }],
+      context_window_fallback_dict: null,
+    },
+    nowhere: ["fallback", "opus"],
+    reported: ["context_window_fallbacks", "content_policy_fallbacks"],
+  })),
   {
     title: "TXT-19: a choice without effect, and models of null, go with them unreported",
     from: "chat",
