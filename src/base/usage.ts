@@ -104,3 +104,11 @@ export function withMediaCounts(
   });
   return counts.length === 0 ? usage : { ...usage, ...Object.fromEntries(counts) };
 }
+
+/** Converts `cacheWrite1hTokens` to `cache_write_1h_tokens`. */
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
+
+/** Renders a usage for the operator: the billed counts of any kind of call. */
+export const renderUsage = (usage: object): object =>
+  Object.fromEntries(Object.entries(usage).map(([name, value]) => [snakeCase(name), value]));

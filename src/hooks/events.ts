@@ -2,6 +2,7 @@
 import { exactTwinOf } from "../base/exact-numbers.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import { formatUsd } from "../base/money.ts";
+import { renderUsage } from "../base/usage.ts";
 import type { Draft } from "./draft.ts";
 import type { CallFacts, EndedCall, AnswerText } from "./types.ts";
 
@@ -57,7 +58,7 @@ export function afterEvent(hook: string, ended: EndedCall): string {
     http_status: ended.httpStatus,
     error_code: ended.errorCode,
     provider: ended.provider,
-    usage: ended.usage ?? null,
+    usage: ended.usage === undefined ? null : renderUsage(ended.usage),
     charge_usd: formatUsd(ended.costNano),
     duration_ms: Math.round(ended.durationMs),
     truncated,

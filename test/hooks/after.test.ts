@@ -32,7 +32,8 @@ beforeEach(() => {
 const eventWithId = (id: string) =>
   eventually(() => hooked.hook.requests.find((one) => eventOf(one).id === id), `heard of ${id}`);
 
-const text = 'Hello\n#sandbox {"reply":"Good morning"}';
+const text =
+  'Hello\n#sandbox {"reply":"Good morning","usage":{"input":12,"output":5,"cache_read":3}}';
 
 it.each(inBothForms(text))(
   "an ended call of $endpoint, stream $stream, is reported with its status, usage, charge and text",
@@ -52,6 +53,7 @@ it.each(inBothForms(text))(
       http_status: 200,
       error_code: null,
       provider: "sandbox-openai",
+      usage: { input_tokens: 12, output_tokens: 5, cache_read_tokens: 3, cache_write_1h_tokens: 0 },
       truncated: [],
       body: call.body,
     });

@@ -1,8 +1,9 @@
 /** The request log as a list to browse: small rows, without plans and attempts. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
+import { renderUsage } from "../../base/usage.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { boundedNames } from "./name-bounds.ts";
-import { findRequests, renderUsage, type RenderedPage, type RequestFilter } from "./requests.ts";
+import { findRequests, type RenderedPage, type RequestFilter } from "./requests.ts";
 import type { RowName } from "./visible-ids.ts";
 
 interface HeadlineRow {

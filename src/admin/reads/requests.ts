@@ -1,5 +1,6 @@
 /** The request log as the management API shows it. docs/management.md. */
 import { formatUsd } from "../../base/money.ts";
+import { renderUsage } from "../../base/usage.ts";
 import type { Catalog } from "../../catalog/index.ts";
 import type { Queryable } from "../../storage/index.ts";
 import { listByCost } from "./by-cost.ts";
@@ -132,11 +133,3 @@ export function renderAttempts(attempts: readonly object[], inside: boolean): re
     Object.fromEntries(Object.entries(attempt).filter(([name]) => !hidden.has(name))),
   );
 }
-
-/** Converts `cacheWrite1hTokens` to `cache_write_1h_tokens`. */
-const snakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
-
-/** Renders a stored usage: the billed counts of any kind of call. */
-export const renderUsage = (usage: object): object =>
-  Object.fromEntries(Object.entries(usage).map(([name, value]) => [snakeCase(name), value]));
