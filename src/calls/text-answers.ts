@@ -88,6 +88,28 @@ function modelIn({ model, modelVersion = model }: JsonObject): string | undefine
   return typeof modelVersion === "string" ? modelVersion.slice(0, modelMax) : undefined;
 }
 
+/** The name of the model is in the first event, or behind one without it, such as a ping. */
+const modelEventsMax = 3;
+const namedModel = /"model"\s*:\s*"([^"\\]{1,200})"/;
+/** Arguments of a call are objects in Gemini's events, and may have a member `model`. */
+const namedVersion = /"modelVersion"\s*:\s*"([^"\\]{1,200})"/;
+
+/**
+ * Returns a reader of the first events of a traced stream, which notes the vendor's name of the model that answers. It does not parse
+ * them, because the first may repeat all tools of the request; quotes within texts are escaped there.
+ */
+function modelWatch({ record }: CallContext): ((event: SseEvent) => void) | undefined {
+  if (record.span?.isSampled !== true) return undefined;
+  const name = record.upstreamProtocol === "generate_content" ? namedVersion : namedModel;
+  let left = modelEventsMax;
+  record.answeredBy = undefined;
+  return ({ data }) => {
+    if (left === 0) return;
+    record.answeredBy = name.exec(data)?.[1];
+    left = record.answeredBy === undefined ? left - 1 : 0;
+  };
+}
+
 /** Charges the arrived part of a whole answer whose client left while it was read (T62). @throws any other error */
 async function answerCut(
   context: CallContext,
@@ -125,6 +147,7 @@ export async function answerStream(
       context.began(tap);
       textRoom?.began();
     },
+    onEvent: modelWatch(context),
     stops: context,
   });
   // The gateway absorbs the cost of upstream errors (BILL-22); the caller gets the error inside the stream (T16).

@@ -36,6 +36,8 @@ interface RelayOptions {
   /** A lease of the budget in which incomplete events count. */
   readonly lease: ByteLease;
   onFirstFrame(): void;
+  /** Called with each event of the upstream. */
+  readonly onEvent?: ((event: SseEvent) => void) | undefined;
   /** Holds the relay while it runs, so that a stop of the gateway can end it. */
   readonly stops: {
     stream: Stoppable | undefined;
@@ -132,9 +134,12 @@ class Relay implements Stoppable {
 
   /** The frames to forward for the events of one read: all are sent in one write. */
   #tapped(events: readonly SseEvent[]): readonly SseEvent[] {
-    const { tap } = this.#options;
+    const { tap, onEvent } = this.#options;
     const frames: SseEvent[] = [];
-    for (const event of events) for (const frame of tap.push(event)) frames.push(frame);
+    for (const event of events) {
+      onEvent?.(event);
+      for (const frame of tap.push(event)) frames.push(frame);
+    }
     return frames;
   }
 

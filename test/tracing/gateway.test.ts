@@ -250,6 +250,19 @@ it("a ledger batch has a span", async () => {
   expect(batch.attributes["tollgate.ledger.keys"]).toBeGreaterThan(0);
 });
 
+const sandboxModels = ["chat", "responses", "messages", "generate-content"];
+
+it.each(sandboxModels.flatMap((model) => [true, false].map((stream) => ({ model, stream }))))(
+  "the attempt at sandbox/$model names the model that answered, stream $stream",
+  async ({ model, stream }) => {
+    const spans = await traceOf(await call({ model: `sandbox/${model}`, stream }));
+    const attempts = spans.filter(({ kind }) => kind === 3);
+    expect(attempts.map(({ attributes }) => attributes["gen_ai.response.model"])).toEqual([
+      "sandbox-large-2026-10-01",
+    ]);
+  },
+);
+
 it("a task's steps and its callback are in the trace of its submission", async () => {
   const receiver = await startReceiver(500, 200);
   const response = await gateway.post(
