@@ -13,7 +13,13 @@ import type { Log } from "../base/log.ts";
 import { hostOf, isLocal } from "../base/safe-url.ts";
 import type { Tracer } from "../base/tracing.ts";
 import { newTraceId } from "./ids.ts";
-import { SpanQueue, type QueueLimits, type SpanCounts } from "./queue.ts";
+import {
+  SpanQueue,
+  type Exporter,
+  type ExportResult,
+  type QueueLimits,
+  type SpanCounts,
+} from "./queue.ts";
 import { spanSerializer, SpanWriter, type SpanBatch } from "./serializer.ts";
 import { UnsampledSpan, SampledSpan, type Origin, type SpanSink } from "./spans.ts";
 import { readTraceparent } from "./traceparent.ts";
@@ -76,8 +82,9 @@ export function openTracing(options: TracingOptions, log: Pick<Log, "warn">): Tr
  * OpenTelemetry's exporter (connections, retries, answer limits) with our serializer. Every option is set, because the library takes
  * missing ones from the environment, and headers for another collector are secrets.
  */
-const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
-  createOtlpHttpExportDelegate(
+function createExporter({ url, headers, timeoutMs, gzip }: TracingOptions) {
+  let refused: ExportResult["refused"];
+  const delegate = createOtlpHttpExportDelegate(
     {
       url,
       headers: () => Promise.resolve({ ...headers, "Content-Type": "application/x-protobuf" }),
@@ -88,12 +95,22 @@ const createExporter = ({ url, headers, timeoutMs, gzip }: TracingOptions) =>
       agentFactory: httpAgentFactoryFromOptions({ keepAlive: true }),
       userAgent: "tollgate",
     },
-    spanSerializer,
+    spanSerializer((spans, reason) => (refused = { spans, reason })),
     "otlp_http_span_exporter",
     // Required by the SDK, although no SDK metrics are kept.
     { name: "span", countItems: ({ count }: SpanBatch) => count },
     undefined,
   );
+  const exporter: Exporter = {
+    export: (batch, done) =>
+      delegate.export(batch, (result) => {
+        // The delegate reads an answer and calls this at once, so these spans are of this batch.
+        done({ ...result, refused });
+        refused = undefined;
+      }),
+  };
+  return { ...exporter, shutdown: () => delegate.shutdown() };
+}
 
 const soon = (): Promise<void> => new Promise((resume) => setTimeout(resume, 100).unref());
 

@@ -17,12 +17,16 @@ export interface QueueLimits {
   readonly delayMs: number;
 }
 
-/** Sends a batch to the collector; calls `done` once, with code 0 on success. */
+/** The collector's answer to a batch: code 0 on success. It may refuse some of the spans nevertheless. */
+export interface ExportResult {
+  readonly code: number;
+  readonly error?: Error;
+  readonly refused?: { readonly spans: number; readonly reason: string } | undefined;
+}
+
+/** Sends a batch to the collector; calls `done` once. */
 export interface Exporter {
-  export(
-    batch: SpanBatch,
-    done: (result: { readonly code: number; readonly error?: Error }) => void,
-  ): void;
+  export(batch: SpanBatch, done: (result: ExportResult) => void): void;
 }
 
 /** The numbers of spans by result. */
@@ -108,20 +112,22 @@ export class SpanQueue {
   /** Never rejects. */
   async #send(batch: SpanBatch): Promise<void> {
     try {
-      const { code, error } = await new Promise<{ code: number; error?: Error }>((resolve) =>
+      const { code, error, refused } = await new Promise<ExportResult>((resolve) =>
         this.#exporter.export(batch, resolve),
       );
       if (code !== 0) throw error ?? new Error("no reason was given");
-      this.#counts.sent += batch.count;
+      const spans = Math.min(refused?.spans ?? 0, batch.count);
+      this.#counts.sent += batch.count - spans;
+      if (refused !== undefined) this.#refused(refused.reason, spans);
     } catch (error) {
-      this.#counts.refused += batch.count;
-      this.#warn(error as Error, batch.count);
+      this.#refused((error as Error).message, batch.count);
     }
   }
 
-  #warn({ message }: Error, spans: number): void {
+  #refused(why: string, spans: number): void {
+    this.#counts.refused += spans;
     if (this.#unwarned() === undefined) return;
-    const reason = message.slice(0, reasonMax);
+    const reason = why.slice(0, reasonMax);
     this.#log.warn({ spans, reason }, "the collector did not take spans; they are dropped");
   }
 

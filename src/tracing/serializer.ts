@@ -198,8 +198,18 @@ export class SpanWriter {
   }
 }
 
-/** Passes on the encoded request; answers are read with the SDK's serializer. */
-export const spanSerializer: ISerializer<SpanBatch, Response> = {
+/**
+ * Passes on the encoded request; answers are read with the SDK's serializer. `onRefused` gets the number of spans that a collector
+ * refuses although it takes the others.
+ */
+export const spanSerializer = (
+  onRefused: (spans: number, reason: string) => void,
+): ISerializer<SpanBatch, Response> => ({
   serializeRequest: ({ request }) => request,
-  deserializeResponse: (bytes) => ProtobufTraceSerializer.deserializeResponse(bytes),
-};
+  deserializeResponse(bytes) {
+    const response = ProtobufTraceSerializer.deserializeResponse(bytes);
+    const { rejectedSpans = 0, errorMessage = "" } = response.partialSuccess ?? {};
+    if (rejectedSpans > 0) onRefused(rejectedSpans, errorMessage);
+    return response;
+  },
+});

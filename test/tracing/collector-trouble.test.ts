@@ -147,6 +147,32 @@ it.each(troubles)(
   },
 );
 
+it.each([
+  ["some", 3, [7, 3]],
+  ["more than there were", 127, [0, 10]],
+])(
+  "spans that a collector refuses within a good answer count as refused, and its reason is logged: %s",
+  async (_what, rejected, expected) => {
+    const other = await startCollector();
+    const reason = Buffer.from("too many attributes");
+    // ExportTraceServiceResponse: partial_success (1) with rejected_spans (1) and error_message (2).
+    const part = Buffer.concat([Buffer.from([0x08, rejected, 0x12, reason.length]), reason]);
+    const body = Buffer.concat([Buffer.from([0x0a, part.length]), part]);
+    other.answer((response) => void response.writeHead(200).end(body));
+    const warnings: object[] = [];
+    const tracing = openTracing(options(`${other.url}/v1/traces`), {
+      warn: (fields) => void warnings.push(fields),
+    });
+    for (let index = 0; index < 10; index += 1) tracing.tracer.start("internal", "work").end();
+    await eventually(() => warnings.length === 1, "the warning");
+    const { sent, refused } = tracing.counts();
+    expect([sent, refused]).toEqual(expected);
+    expect(warnings).toEqual([{ spans: refused, reason: "too many attributes" }]);
+    await tracing.close();
+    await other.close();
+  },
+);
+
 it("a collector that cannot be reached loses spans, and has no other effect", async () => {
   const closedCollector = await startCollector();
   await closedCollector.close();
