@@ -27,6 +27,15 @@ export function writeText(writer: ProtobufWriter, tag: number, text: string): vo
   writer.text(tag, text, Buffer.byteLength(text));
 }
 
+/**
+ * Doubles, also where the value is a whole number. Some backends take an attribute's type from its first value: after a cost of 0 as an
+ * integer they would cut all later costs to 0. The SDK writes integers there.
+ */
+const doubles: ReadonlySet<string> = new Set([
+  "gen_ai.response.time_to_first_chunk",
+  "tollgate.cost_usd",
+]);
+
 /** The tag of an attribute in a span, and in a resource. */
 const inSpan = 0x4a;
 export const inResource = 0x0a;
@@ -69,7 +78,7 @@ export function writeAttribute(
     begin(writer, tag, field, 2);
     writer.byte(0x10);
     writer.byte(value ? 1 : 0);
-  } else if (Number.isSafeInteger(value) && value >= 0) {
+  } else if (Number.isSafeInteger(value) && value >= 0 && !doubles.has(name)) {
     begin(writer, tag, field, 1 + varintSize(value));
     writer.byte(0x18);
     writer.varint(value);

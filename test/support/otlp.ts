@@ -17,6 +17,8 @@ export interface ReceivedSpan {
   readonly startNano: bigint;
   readonly endNano: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** Names of the attributes that are doubles on the wire. */
+  readonly doubles: readonly string[];
   /** 0 unset, 2 error. */
   readonly status: number;
   readonly resource: Readonly<Record<string, unknown>>;
@@ -107,6 +109,10 @@ function spanOf(bytes: Buffer, resource: ReceivedSpan["resource"]): ReceivedSpan
     startNano: one(span, 7).readBigUInt64LE(),
     endNano: one(span, 8).readBigUInt64LE(),
     attributes: attributesOf(span, 9),
+    doubles: all(span, 9).flatMap((bytes) => {
+      const pair = fields(bytes);
+      return fields(one(pair, 2))[0]?.[0] === 4 ? [one(pair, 1).toString("utf8")] : [];
+    }),
     status: count(fields(one(span, 15)), 3),
     resource,
   };

@@ -240,6 +240,13 @@ it("a request whose traceparent is not sampled has no spans, and the provider ge
   expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
 });
 
+it("a cost of 0 is a double like all others: backends take an attribute's type from its first value", async () => {
+  const spans = await traceOf(await call({ model: "acme/unknown" }));
+  const root = spans.find(({ kind }) => kind === 2)!;
+  expect(root.attributes["tollgate.cost_usd"]).toBe(0);
+  expect(root.doubles).toEqual(["tollgate.cost_usd"]);
+});
+
 it("a ledger batch has a span", async () => {
   await traceOf(await call());
   const batch = await eventually(
