@@ -1,7 +1,9 @@
 /**
  * Reads an image stream: `image_generation.partial_image`, `image_edit.partial_image`, their `.completed`, and `error`. Pure: bytes in,
- * events out, wherever they are cut. Wire: no `[DONE]`; fewer partial images than requested are legal.
+ * events out, wherever they are cut. Wire: no `[DONE]`; fewer partial images than requested are legal. Seedream sends the picture as
+ * `image_generation.partial_succeeded`, and `.completed` has only the usage.
  */
+import type { WireObject } from "../../base/json.ts";
 import { createSseParser, SseOverflowError, type SseEvent } from "../../base/sse.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import { base64In, imagesIn, imageTokensIn, renderedIn, resultOf } from "./image-answer.ts";
@@ -30,7 +32,7 @@ export type ImageEvent =
 export interface ImageEventReader {
   /** Reads the next bytes; returns the events that they complete. */
   push(bytes: Uint8Array): ImageEvent[];
-  /** Number of bytes that wait for the end of their event. */
+  /** Number of bytes that wait for the end of their event, or for a later one. */
   readonly heldBytes: number;
   /** Ends the stream; returns an `error` if no picture was completed. */
   end(): ImageEvent[];
@@ -49,13 +51,19 @@ export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
   const parser = createSseParser(Math.min(eventBytesMax, roomBytes));
   let completed = false;
   let failed = false;
+  /** The picture of an event before the one with its usage. */
+  let earlier: MediaResult | undefined;
 
   function taken(events: readonly SseEvent[]): ImageEvent[] {
     const read: ImageEvent[] = [];
     for (const event of events) {
       if (failed) break;
-      const next = eventOf(event);
+      const next = eventOf(event, earlier);
       if (!next) continue;
+      if (next.type === "earlier") {
+        earlier = next.result;
+        continue;
+      }
       completed ||= next.type === "completed";
       failed = next.type === "error";
       read.push(next);
@@ -78,7 +86,8 @@ export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
   return {
     push: (bytes) => guarded(() => parser.push(bytes)),
     get heldBytes() {
-      return parser.heldBytes;
+      const earlierBytes = earlier?.from === "base64" ? earlier.base64.length : 0;
+      return parser.heldBytes + earlierBytes;
     },
     end() {
       const last = guarded(() => parser.end());
@@ -89,27 +98,52 @@ export function createImageEventReader(roomBytes = Infinity): ImageEventReader {
   };
 }
 
+interface EarlierPicture {
+  readonly type: "earlier";
+  readonly result: MediaResult;
+}
+
+const kinds = /^image_(?:generation|edit)\.(partial_image|partial_succeeded|completed)$/;
+
 /** Reads one event; undefined for unknown ones, such as `[DONE]`. */
-function eventOf({ event, data }: SseEvent): ImageEvent | undefined {
+function eventOf(
+  { event, data }: SseEvent,
+  earlier: MediaResult | undefined,
+): ImageEvent | EarlierPicture | undefined {
   const bytes = Buffer.from(data);
   const wire = readObject(bytes);
   if (!wire) return undefined;
   if (event === "error" || wire["type"] === "error" || (wire["error"] ?? null) !== null)
     return { type: "error", refusal: errorInBody(502, bytes) };
   const type = textIn(wire["type"]) ?? event ?? "";
-  const kind = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(type)?.[1];
-  if (kind === undefined) return undefined;
-  const rendered = renderedIn(wire);
-  if (kind === "completed") {
-    const result = resultOf(wire);
-    return result === undefined
-      ? broken("its stream has an event without a picture")
-      : { type: "completed", result, rendered, reported: imageTokensIn(wire["usage"]) };
+  switch (kinds.exec(type)?.[1]) {
+    case "partial_image":
+      return previewOf(wire);
+    case "partial_succeeded": {
+      const result = resultOf(wire);
+      return result && { type: "earlier", result };
+    }
+    case "completed":
+      return completedOf(wire, earlier);
+    default:
+      return undefined;
   }
-  // Previews are extras, so the picture itself is still waited for.
+}
+
+/** Previews are extras: if one cannot be read, the picture itself is still waited for. */
+function previewOf(wire: WireObject): ImageEvent | undefined {
   const base64 = base64In(wire["b64_json"]);
   const index = reportedAmount(wire["partial_image_index"]) ?? 0;
-  return base64 === undefined ? undefined : { type: "partial", index, base64, rendered };
+  return base64 === undefined
+    ? undefined
+    : { type: "partial", index, base64, rendered: renderedIn(wire) };
+}
+
+function completedOf(wire: WireObject, earlier: MediaResult | undefined): ImageEvent {
+  const result = resultOf(wire) ?? earlier;
+  if (result === undefined) return broken("its stream has an event without a picture");
+  const reported = imageTokensIn(wire["usage"]);
+  return { type: "completed", result, rendered: renderedIn(wire), reported };
 }
 
 /** The start of a stream of events; JSON never starts like this. */
