@@ -1,6 +1,7 @@
 /** Image streams of vendors that send other events than OpenAI. */
 import { expect, it } from "vitest";
 import { createImageEventReader, type ImageEvent } from "../../src/upstream/index.ts";
+import { bytes, dialectOf, image } from "./media-support.ts";
 
 const frames = (events: readonly { readonly type: string }[]): string =>
   events.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join("");
@@ -37,4 +38,17 @@ it("a picture that Seedream withholds ends the stream with its reason", () => {
   const error = { code: "OutputImageSensitiveContentDetected", message: "It is withheld." };
   const failed = [{ type: "image_generation.partial_failed", error }, seedream[1]!];
   expect(read(frames(failed))).toMatchObject([{ type: "error", refusal: { code: error.code } }]);
+});
+
+it("an error after the picture of an unrequested stream does not lose the picture", () => {
+  const made = { type: "image_generation.completed", b64_json: "AAAA" };
+  const late = { type: "error", error: { message: "The connection closed.", code: "closed" } };
+  const job = { request: image(), upstreamModel: "m", open: () => process.stdin };
+  const read = (events: (typeof made | typeof late)[]) =>
+    dialectOf("openai", "image").readSubmit(200, bytes(frames(events)), job);
+  expect(read([made, late])).toMatchObject({
+    state: "succeeded",
+    results: [{ from: "base64", base64: "AAAA" }],
+  });
+  expect(read([late, made])).toMatchObject({ state: "refused", code: "closed" });
 });

@@ -168,10 +168,11 @@ function firstDataIn(body: Buffer): Buffer {
 function stateOfEvents(body: Buffer): MediaState | MediaRefusal {
   const reader = createImageEventReader();
   const events = [...reader.push(body), ...reader.end()];
-  const failed = events.find((event) => event.type === "error");
-  if (failed) return failed.refusal;
   const completed = events.filter((event) => event.type === "completed");
   const [first] = completed;
+  const failed = events.find((event) => event.type === "error");
+  // A stream that was asked for ends with its picture, too: what follows is not read.
+  if (first === undefined && failed) return failed.refusal;
   return {
     state: "succeeded",
     results: completed.map(({ result }) => result),
