@@ -195,17 +195,22 @@ async function partsOf(ask: MediaAsk): Promise<string[]> {
 }
 
 describe("the size auto", () => {
-  const sent = async (name: "openai" | "openai-compatible", fields: Partial<ImageRequest>) =>
-    bodyOf(submitAsk(name, image({ size: "auto", ...fields }), "m"));
+  const sent = async (
+    name: "openai" | "openai-compatible",
+    fields: Partial<ImageRequest>,
+    model = "Qwen/Qwen-Image",
+  ) => bodyOf(submitAsk(name, image({ size: "auto", ...fields }), model));
 
-  it("is no size in generations of compatible servers, where vLLM-Omni refuses the word", async () => {
+  it("is no size in generations of servers that load models, where vLLM-Omni refuses the word", async () => {
     expect(await sent("openai-compatible", {})).not.toContain("size");
     expect(await sent("openai-compatible", { size: "512x512" })).toContain('"size":"512x512"');
+    expect(await sent("openai-compatible", {}, "gpt-image-2")).toContain('"size":"auto"');
     expect(await sent("openai", {})).toContain('"size":"auto"');
   });
 
   it("stays in edits, where it means the size of the picture", async () => {
-    expect(await sent("openai-compatible", { images: [fox] })).toContain('name="size"\r\n\r\nauto');
+    const body = await sent("openai-compatible", { images: [fox] });
+    expect(body).toContain('name="size"\r\n\r\nauto');
   });
 });
 

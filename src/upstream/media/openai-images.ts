@@ -61,9 +61,12 @@ function editForm(request: ImageRequest, model: string): FormPart[] {
   ];
 }
 
-/** `auto` means the same as no size; vLLM-Omni refuses the word in generations, and reads it in edits. */
-const withKnownSize = ({ dialect }: Provider, request: ImageRequest): ImageRequest =>
-  dialect === "openai-compatible" && request.size === "auto"
+/**
+ * Servers that load models themselves name them by a Hugging Face id or a path. `auto` means the same as no size, but vLLM-Omni refuses
+ * the word in generations; in edits it reads it.
+ */
+const withKnownSize = ({ dialect }: Provider, request: ImageRequest, model: string): ImageRequest =>
+  dialect === "openai-compatible" && request.size === "auto" && model.includes("/")
     ? { ...request, size: undefined }
     : request;
 
@@ -76,7 +79,10 @@ function submit(
   const accept = request.stream === true ? { accept: "text/event-stream" } : undefined;
   const pictures = request.n + (request.stream === true ? (request.partialImages ?? 0) : 0);
   if (!editing(request)) {
-    const options = optionsOf(withKnownSize(provider, request), job.upstreamModel);
+    const options = optionsOf(
+      withKnownSize(provider, request, job.upstreamModel),
+      job.upstreamModel,
+    );
     const body = JSON.stringify({ model: job.upstreamModel, prompt: request.prompt, ...options });
     const path = "/images/generations";
     const ask = { method: "POST", path, body, headers: { ...accept } } as const;
