@@ -357,6 +357,7 @@ describe("a field that an image vendor does not support", () => {
     ["gpt-image-1.5", true],
     ["gpt-image-1-mini", false],
     ["gpt-image-2.6-flare", false],
+    ["openai/gpt-image-2", false],
   ])("input_fidelity of %s is sent: %s", async (model, isSent) => {
     const request = image({ images: [fox], inputFidelity: "high" });
     expect((await stable("openai", request, model)).includes("input_fidelity")).toBe(isSent);

@@ -17,8 +17,11 @@ import { bearerAsk, droppedFields } from "./wire.ts";
 const lossy = (request: ImageRequest): boolean =>
   request.outputFormat === "jpeg" || request.outputFormat === "webp";
 
-/** False for models that refuse the parameter: from gpt-image-2 on they always edit with high fidelity, the mini always with low. */
-const takesFidelity = (model: string): boolean => !/^gpt-image-(?:2|1-mini)/.test(model);
+/**
+ * False for models that refuse the parameter, also under a relay's name such as `openai/gpt-image-2`. From gpt-image-2 on they always edit
+ * with high fidelity, the mini always with low.
+ */
+const takesFidelity = (model: string): boolean => !/(?:^|\/)gpt-image-(?:2|1-mini)/.test(model);
 
 const editing = (request: ImageRequest): boolean => request.images.length > 0;
 
