@@ -33,5 +33,6 @@ export const mediaModelRows: readonly MediaModelRow[] = [
   ...xai("video-v1.5", "grok-imagine-video-1.5"),
   ...xai("video-v1", "grok-imagine-video"),
   ...dashscope("image-c", "qwen-image", "wan2.6-image"),
-  ...dashscope("video-seconds", "wan2.7-t2v", "wan2.7-i2v", "wan2.7-r2v", "wan2.6-t2v"),
+  ...dashscope("video-seconds", "wan3.0-video", "wan2.7-t2v", "wan2.7-i2v", "wan2.7-r2v"),
+  ...dashscope("video-seconds", "wan2.6-t2v", "wan2.6-i2v", "wan2.6-r2v"),
 ];

@@ -225,6 +225,7 @@ it("each image and video model of a vendor accepts a price of its family", () =>
   const { catalog, unused } = withOwnPrices(environmentCatalog(keys), given as never);
   expect(unused).toEqual([]);
   expect(Object.keys(given)).toContain("openai/gpt-image-2.6-flare");
+  expect(Object.keys(given)).toContain("alibaba/wan3.0-video");
   for (const { id, family, vendor, model } of mediaModelRows) {
     expect(catalog.models.get(id)).toMatchObject({
       family,
