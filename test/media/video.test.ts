@@ -36,6 +36,10 @@ describe.each(videoFamilies)("%s", (family) => {
     [{ image: frame, reference_images: frames(1) }, "invalid_value reference_images"],
     [{ last_frame: frame, reference_images: frames(1) }, "invalid_value reference_images"],
     [{ reference_audios: [], prompt: "x" }, "unsupported_parameter reference_audios"],
+    [
+      { keyframes: [{ image: frame, timestamp_s: 2 }], prompt: "x" },
+      "unsupported_parameter keyframes",
+    ],
   ])("%j is refused: %s", (fields, refusal) => {
     expect(refusalOf(family, fields)).toBe(refusal);
   });

@@ -109,5 +109,11 @@ export const commonRemarks: readonly string[] = [
 export const followsFrame =
   "With a first frame the output has the image's shape: `aspect_ratio` is dropped with a note.";
 
-/** Refused, although unknown fields are dropped: without the requested sound it would be another video (NVID-23). */
-export const refuses = { reference_audios: "is not supported; leave it out" };
+/**
+ * Refused, although unknown fields are dropped: without the requested sound (NVID-23) or pictures it would be another video, and the
+ * answer of xAI's path has no notes.
+ */
+export const refuses = {
+  reference_audios: "is not supported; leave it out",
+  keyframes: "is not supported; send image and last_frame",
+};
