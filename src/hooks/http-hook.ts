@@ -10,28 +10,35 @@ interface HttpHookOptions {
   readonly url: string;
   /** `whsec_` and base64. */
   readonly secret: string;
+  /** A hook before a call changes nothing, so it may be asked twice; one after a call hears each call once. */
+  readonly at: "before" | "after";
   readonly pools: Pools;
   readonly clock: Clock;
 }
 
 /** Asks a hook by HTTP. The URL is the operator's own, like a provider's, so it may be private. Redirects are failures. */
-export function httpHook({ url, secret, pools, clock }: HttpHookOptions): HookTransport {
+export function httpHook({ url, secret, at, pools, clock }: HttpHookOptions): HookTransport {
   const { origin, pathname, search } = new URL(url);
   return {
     async ask({ id: eventId, text, timeoutMs, answerBytesMax }: HookRequest) {
-      const headers = signedHeaders({ eventId, text, attempt: 1, nowMs: clock.now() }, [secret]);
-      const exchange = openExchange(pools.get(origin, timeoutMs), {
-        path: pathname + search,
-        headers,
-        body: text,
-        firstByteMs: timeoutMs,
-        idleMs: timeoutMs,
-        totalMs: timeoutMs,
-      });
+      const open = (attempt: number) =>
+        openExchange(pools.get(origin, timeoutMs), {
+          path: pathname + search,
+          headers: signedHeaders({ eventId, text, attempt, nowMs: clock.now() }, [secret]),
+          body: text,
+          firstByteMs: timeoutMs,
+          idleMs: timeoutMs,
+          totalMs: timeoutMs,
+        });
+      let exchange = open(1);
       // The timeout includes the time to connect.
       const timer = setTimeout(() => exchange.abort(), timeoutMs);
       try {
-        const answer = await exchange.answer;
+        const answer = await exchange.answer.catch((error: unknown) => {
+          if (at === "after" || !isCut(error)) throw error;
+          exchange = open(2);
+          return exchange.answer;
+        });
         if (answer.status < 200 || answer.status > 299) {
           answer.abort();
           throw new HookFailedError(`it answered with status ${answer.status}`);
@@ -48,6 +55,10 @@ export function httpHook({ url, secret, pools, clock }: HttpHookOptions): HookTr
     close: () => Promise.resolve(),
   };
 }
+
+/** The server closed the connection before it answered, perhaps because it had been idle when the request was sent. */
+const isCut = (error: unknown): boolean =>
+  error instanceof ExchangeError && error.failure === "broken";
 
 /** Only the timeout aborts an exchange here; its own limits are of the same length. */
 const isLate = (error: unknown): boolean =>

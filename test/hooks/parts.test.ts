@@ -81,8 +81,18 @@ describe("a hook at an address", () => {
     await hook?.close();
     await pools.close();
   });
-  const ask = async (timeoutMs = 2_000, answerBytesMax = 1_000) => {
-    const transport = httpHook({ url: `${hook.url}/a?b=c`, secret, pools, clock: systemClock });
+  const ask = async (
+    timeoutMs = 2_000,
+    answerBytesMax = 1_000,
+    at: "before" | "after" = "before",
+  ) => {
+    const transport = httpHook({
+      url: `${hook.url}/a?b=c`,
+      secret,
+      at,
+      pools,
+      clock: systemClock,
+    });
     const question = { id: "req_1", text: '{"x":1}', timeoutMs, answerBytesMax };
     return Buffer.from(await transport.ask(question)).toString();
   };
@@ -111,10 +121,38 @@ describe("a hook at an address", () => {
     await vi.waitFor(() => expect(closed).toBe(1), { timeout: 10_000 });
   });
 
+  it.each([
+    ["before", ["1", "2"]],
+    ["after", ["1"]],
+  ] as const)(
+    "%s a call: gets the attempts %j if its server closes the connection without an answer",
+    async (at, attempts) => {
+      const sent = () =>
+        hook.requests.splice(0).map(({ headers }) => headers["gw-delivery-attempt"]);
+      sent();
+      hook.answer((_request, response) => {
+        hook.answer(json({ action: "allow" }));
+        response.destroy();
+      });
+      const said = await ask(2_000, 1_000, at).catch((error: Error) => error.name);
+      expect(said).toBe(at === "before" ? '{"action":"allow"}' : "HookFailedError");
+      expect(sent()).toEqual(attempts);
+      hook.answer((_request, response) => void response.destroy());
+      await expect(ask(2_000, 1_000, at)).rejects.toMatchObject({ name: "HookFailedError" });
+      expect(sent()).toEqual(attempts);
+    },
+  );
+
   it("fails with a reason if nothing listens at its address", async () => {
     const gone = await startRecorder(json({}));
     await gone.close();
-    const transport = httpHook({ url: gone.url, secret, pools, clock: systemClock });
+    const transport = httpHook({
+      url: gone.url,
+      secret,
+      at: "before",
+      pools,
+      clock: systemClock,
+    });
     const asking = transport.ask({ id: "r", text: "{}", timeoutMs: 2_000, answerBytesMax: 10 });
     await expect(asking).rejects.toThrow(/connect|refused/i);
   });
