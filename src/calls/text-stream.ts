@@ -14,6 +14,7 @@ import {
   type Exchange,
 } from "../upstream/index.ts";
 import { Backpressure, slowClientError } from "./backpressure.ts";
+import { OpeningFrames } from "./opening-frames.ts";
 import type { Reply } from "./reply.ts";
 import { arrivedIsCharged, stopping, type Stoppable } from "./stopping.ts";
 import { PendingEventBytes } from "./pending-event-bytes.ts";
@@ -67,7 +68,8 @@ class Relay implements Stoppable {
   readonly #resolve: (end: StreamEnd) => void;
   readonly #reject: (error: Error) => void;
   readonly #parser: SseParser = createSseParser();
-  #firstFrameSeen = false;
+  /** The frames that wait for the answer to begin; undefined once it has begun for the caller. */
+  #opening: OpeningFrames | undefined = new OpeningFrames(() => this.#send(() => []));
   #settled = false;
   #closeTimer: NodeJS.Timeout | undefined;
   /** Characters of the answer when the wait for the upstream's close last began. */
@@ -126,10 +128,16 @@ class Relay implements Stoppable {
     else this.#cut(error);
   }
 
-  /** True if the client got frames, or left while output waited: a protocol may send a tool call only when it is complete (T62). */
+  /** True once frames were sent: no other provider may answer. */
+  get #hasBegun(): boolean {
+    return this.#opening === undefined;
+  }
+
+  /** True if the client got frames, or left while frames or output waited: a tool call may be sent only when it is complete (T62). */
   get #hasArrived(): boolean {
     const { reply, tap } = this.#options;
-    return this.#firstFrameSeen || (reply.gone && tap.seen.characters > 0);
+    if (this.#opening === undefined) return true;
+    return reply.gone && (!this.#opening.isEmpty || tap.seen.characters > 0);
   }
 
   /** The frames to forward for the events of one read: all are sent in one write. */
@@ -146,16 +154,11 @@ class Relay implements Stoppable {
   /** Sends the frames that `step` returns. If it throws, the stream is unreadable. */
   #send(step: () => readonly SseEvent[]): void {
     if (this.#settled) return;
-    const { tap, reply, exchange } = this.#options;
+    const { tap, exchange } = this.#options;
     try {
       const frames = step();
-      if (frames.length > 0) {
-        if (!this.#firstFrameSeen) {
-          this.#firstFrameSeen = true;
-          this.#options.onFirstFrame();
-        }
-        if (!reply.gone && !reply.write(frames)) this.#hold();
-      }
+      if (this.#opening !== undefined) this.#open(this.#opening, frames);
+      else if (frames.length > 0) this.#write(frames);
     } catch (error) {
       this.#breakOff(new BadAnswerError(unreadStream(error), { cause: error }));
       exchange.abort();
@@ -167,6 +170,23 @@ class Relay implements Stoppable {
       exchange.abort();
     } else if (tap.seen.ended) this.#startCloseTimer();
     else this.#cancelCloseTimer();
+  }
+
+  /** Lets the first frames wait until the answer begins. Until then an error leaves the call to another provider. */
+  #open(opening: OpeningFrames, frames: readonly SseEvent[]): void {
+    opening.add(frames);
+    const { isOpening, ended, error } = this.#options.tap.seen;
+    const isOver = ended && error === undefined;
+    if (opening.isEmpty) return;
+    if (isOpening && !isOver && !opening.isDue) return opening.wait();
+    this.#opening = undefined;
+    this.#options.onFirstFrame();
+    this.#write(opening.end());
+  }
+
+  #write(frames: readonly SseEvent[]): void {
+    const { reply } = this.#options;
+    if (!reply.gone && !reply.write(frames)) this.#hold();
   }
 
   /** Cancels the wait for the close. The end was none: some vendors send a finish reason with every frame. */
@@ -205,7 +225,7 @@ class Relay implements Stoppable {
 
   /** Called when the gateway stops. A stream that has not begun ends with its call. A complete answer stays complete. */
   stop(): void {
-    if (!this.#firstFrameSeen) return;
+    if (!this.#hasBegun) return;
     const isWhole = this.#options.tap.seen.ended;
     this.#finish(
       isWhole ? { kind: "complete" } : { kind: "ended_here", error: stopping(arrivedIsCharged) },
@@ -215,7 +235,7 @@ class Relay implements Stoppable {
 
   /** An incomplete event is too long for the rest of the budget. */
   #hasNoRoom(error: GatewayError): void {
-    if (this.#firstFrameSeen) this.#finish({ kind: "ended_here", error });
+    if (this.#hasBegun) this.#finish({ kind: "ended_here", error });
     else this.#fail(error);
     this.#options.exchange.abort();
   }
@@ -236,7 +256,7 @@ class Relay implements Stoppable {
 
   #breakOff(cause: ExchangeError | BadAnswerError): void {
     if (this.#settled) return;
-    if (this.#firstFrameSeen) this.#finish({ kind: "broken", error: brokenBy(cause) });
+    if (this.#hasBegun) this.#finish({ kind: "broken", error: brokenBy(cause) });
     else this.#fail(cause);
   }
 
@@ -255,6 +275,7 @@ class Relay implements Stoppable {
   #settle(): void {
     this.#settled = true;
     this.#cancelCloseTimer();
+    this.#opening?.end();
     this.#pendingBytes.release();
     this.#options.stops.stream = undefined;
     this.#options.stops.isSlowed = this.#backpressure.isSlowing;

@@ -35,6 +35,7 @@ export function bufferBlocks<In>(
     push: (input) => decoder.push(input).flatMap(take),
     end: (why) => decoder.end(why).flatMap(take),
     ending: () => decoder.ending?.() === true,
+    isOpening: () => decoder.isOpening?.() === true,
     held: () => `${[...held.values()].map(({ text }) => text).join("")}${decoder.held?.() ?? ""}`,
   };
 }
@@ -47,6 +48,7 @@ export const mapEvents = <In>(
   push: (input) => decoder.push(input).map(map),
   end: (why) => decoder.end(why).map(map),
   ending: () => decoder.ending?.() === true,
+  isOpening: () => decoder.isOpening?.() === true,
   held: () => decoder.held?.() ?? "",
 });
 

@@ -29,6 +29,8 @@ export interface Transducer<In, Out> {
   end(why: EndReason): Out[];
   /** Decoders only: true if the upstream has sent its finish reason and only the close is missing. */
   ending?(): boolean;
+  /** Decoders only: see `StreamSeen.isOpening`. Absent: false. */
+  isOpening?(): boolean;
   /** Decoders only: the output that has arrived but is emitted later, as part of its block. Absent: none. */
   held?(): string;
 }
@@ -280,6 +282,8 @@ export interface StreamSeen {
   readonly isTextCut: boolean;
   /** True once the upstream has completed the answer: by a finish reason or the protocol's terminal event. */
   readonly ended: boolean;
+  /** True while the upstream has sent only frames that say nothing of the answer, such as `message_start`. */
+  readonly isOpening: boolean;
   /** The error event that the upstream sent in the stream. */
   readonly error: WireError | undefined;
   /** True if the vendor continues and bills the whole answer even if the caller leaves (`background`). Absent: it does not. */

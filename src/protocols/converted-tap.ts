@@ -73,6 +73,10 @@ export class ConvertedTap implements StreamTap, StreamSeen {
     return this.error === undefined && this.#decoder.ending?.() === true;
   }
 
+  get isOpening(): boolean {
+    return this.#decoder.isOpening?.() === true;
+  }
+
   push(event: SseEvent): SseEvent[] {
     return this.#take(this.#decoder.push(event));
   }

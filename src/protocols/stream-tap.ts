@@ -17,6 +17,7 @@ export abstract class DirectTap implements StreamTap, StreamSeen {
   error: WireError | undefined = undefined;
   pictures = 0;
   abstract readonly usage: Usage | undefined;
+  abstract readonly isOpening: boolean;
   /** The output text so far. */
   protected readonly log = new TextLog();
   /** The held-back frames that end the answer. */

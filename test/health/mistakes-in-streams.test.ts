@@ -58,8 +58,9 @@ const lastFrame = (text: string) => {
 it("TXT-20: an unreadable picture is reported as the caller's mistake, and the provider stays in use", async () => {
   const vendorMessage = "The image data you provided does not represent a valid image.";
   trio.up.a.answer(failed({ code: "invalid_image", message: vendorMessage }));
-  const { text } = await several("acme/talk-2", true);
-  expect(lastFrame(text)).toMatchObject({
+  const { status, text } = await several("acme/talk-2", true);
+  expect(status).toBe(400);
+  expect(JSON.parse(text)).toMatchObject({
     error: { code: "upstream_rejected", message: vendorMessage },
   });
   expect(takeRequestCounts(trio)).toEqual({ a: calls, b: 0, c: 0 });

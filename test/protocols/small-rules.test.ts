@@ -87,6 +87,7 @@ it("HOOK-07: a private address is found in an object within a part", () => {
 it("T16: a stream whose last frames cannot be written ends with the error, once", () => {
   class Odd extends DirectTap {
     readonly usage = undefined;
+    readonly isOpening = false;
     protected take = () => [];
     protected ending(): never {
       throw new Error("no such ending");

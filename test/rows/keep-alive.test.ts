@@ -140,9 +140,9 @@ describe("a call whose upstream is silent", () => {
       const { over } = newSilence();
       world.answer(async (_request, upstream) => {
         upstream.writeHead(200, { "content-type": "text/event-stream" });
-        upstream.write(protocol.frames[0]);
+        upstream.write(protocol.frames.slice(0, 2).join(""));
         await over;
-        upstream.end(protocol.frames.slice(1).join(""));
+        upstream.end(protocol.frames.slice(2).join(""));
       });
       const answer = await world.call(protocol, { stream: true });
       const text = await readToEnd(answer, /\}\n\n((: keep-alive\n{1,2}){2}|data: {2})/);

@@ -62,7 +62,10 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     isEnding: false,
     markerSeen: false,
   };
-  return transducer(initial, takeEvent, endStream, (state) => state.isEnding);
+  return {
+    ...transducer(initial, takeEvent, endStream, (state) => state.isEnding),
+    isOpening: () => initial.reader.isOpening,
+  };
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {

@@ -6,7 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import type { SseEvent } from "../../base/sse.ts";
 import type { Usage } from "../../base/usage.ts";
 import type { WireError } from "../codec.ts";
-import { nonEmpty, numberOf, objectOf, objects } from "../read.ts";
+import { isSet, nonEmpty, numberOf, objectOf, objects } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { decodeError, failedStatus } from "./errors.ts";
@@ -45,6 +45,8 @@ export class ChatReader {
   #wireUsage: WireObject | undefined;
   /** True if the last usage has counts that cannot be true (T51). */
   misreports = false;
+  /** True while no choice has more than a role. */
+  isOpening = true;
   #hasChoice = false;
   /** True once a choice has a delta. Until then a whole message is output; later it repeats the deltas (Perplexity). */
   #hasDelta = false;
@@ -91,6 +93,7 @@ export class ChatReader {
     this.#hasDelta ||= wire.some(({ delta }) => isObject(delta));
     const choices = wire.map((choice) => readChoice(choice, this.#hasDelta));
     const failed = choices.some(({ reason }) => reason === "error");
+    this.isOpening &&= failed || wire.every(saysNothing);
     this.#hasChoice ||= choices.length > 0;
     this.#hasOutput ||= choices.some(({ output }) =>
       outputTexts(output).some((text) => text !== ""),
@@ -140,6 +143,16 @@ function isFailure(code: unknown): boolean {
     !/^(?:ok|success|succeeded|processing|running)$/i.test(code as string)
   );
 }
+
+/** True for a choice without a finish reason, in which everything but the role is empty. */
+const saysNothing = ({ finish_reason: reason, delta, message }: WireObject): boolean =>
+  nonEmpty(reason) === undefined &&
+  Object.entries({ ...objectOf(message), ...objectOf(delta) }).every(
+    ([name, value]) => name === "role" || isEmpty(value),
+  );
+
+const isEmpty = (value: unknown): boolean =>
+  !isSet(value) || value === "" || (Array.isArray(value) && value.length === 0);
 
 const readChoice = (choice: WireObject, hasDelta: boolean): ChatChoice => ({
   index: numberOf(choice["index"] ?? 0),

@@ -59,6 +59,10 @@ export class ChatTap extends DirectTap {
     return this.#reader.usage;
   }
 
+  get isOpening(): boolean {
+    return this.#reader.isOpening;
+  }
+
   protected take(event: SseEvent): readonly SseEvent[] {
     const read = this.#reader.read(event);
     if (read.type === "chunk") return this.#takeChunk(read, event.data.trim());

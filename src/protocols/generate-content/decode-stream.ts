@@ -71,13 +71,16 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     cited: new Set(),
     stop: { reason: undefined },
   };
-  return transducer(
-    state,
-    takeEvent,
-    end,
-    // An error ending is reported only when the stream closes.
-    ({ reader, stop, kinds }) => reader.ended && decodeFinish(stop, kinds).reason !== "error",
-  );
+  return {
+    ...transducer(
+      state,
+      takeEvent,
+      end,
+      // An error ending is reported only when the stream closes.
+      ({ reader, stop, kinds }) => reader.ended && decodeFinish(stop, kinds).reason !== "error",
+    ),
+    isOpening: () => state.reader.isOpening,
+  };
 }
 
 function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {

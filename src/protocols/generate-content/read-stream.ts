@@ -43,6 +43,8 @@ export class GenerateReader {
    * some vendors send a reason with every frame.
    */
   ended = false;
+  /** True while no candidate has a part. */
+  isOpening = true;
   readonly #frames = new StreamFrames(varying);
   readonly #reported = new ReportedUsage();
   /** All counts so far, as received. */
@@ -70,6 +72,7 @@ export class GenerateReader {
     const candidates = objects(data["candidates"]).map(readCandidate);
     this.#grounding.take(data["candidates"]);
     const { blocked, blockMessage } = blockOf(data);
+    this.isOpening &&= blocked === undefined && candidates.every(saysNothing);
     this.#noteEnds(candidates, blocked !== undefined);
     const reportsUsage = this.#usage !== before;
     if (reportsUsage) this.#reported.take(decodeUsage(this.#usage), this.ended);
@@ -94,6 +97,9 @@ const readCandidate = (wire: WireObject): Candidate => ({
   message: nonEmpty(wire["finishMessage"]),
   wire,
 });
+
+const saysNothing = ({ parts, reason }: Candidate): boolean =>
+  parts.length === 0 && reason === undefined;
 
 const says = (part: WireObject): boolean => partText(part) !== "";
 

@@ -29,6 +29,10 @@ export class GenerateTap extends DirectTap {
     return this.#reader.usage;
   }
 
+  get isOpening(): boolean {
+    return this.#reader.isOpening;
+  }
+
   protected take(event: SseEvent): readonly SseEvent[] {
     if (this.error) return none;
     const read = this.#reader.read(event);

@@ -42,12 +42,15 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     open: new Map(),
     begun: 0,
   };
-  return transducer(
-    state,
-    takeEvent,
-    end,
-    ({ reader, open, begun }) => reader.stop !== undefined && open.size === 0 && begun > 0,
-  );
+  return {
+    ...transducer(
+      state,
+      takeEvent,
+      end,
+      ({ reader, open, begun }) => reader.stop !== undefined && open.size === 0 && begun > 0,
+    ),
+    isOpening: () => state.reader.isOpening,
+  };
 }
 
 function takeEvent(state: State, event: SseEvent): CanonicalEvent[] {

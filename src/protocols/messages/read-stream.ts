@@ -50,6 +50,8 @@ export class MessagesReader {
     | { readonly reason: string; readonly sequence: unknown; readonly details: unknown }
     | undefined;
   hasToolCall = false;
+  /** True while only an empty start and pings have come. */
+  isOpening = true;
   /** The counts so far, as received. */
   wireUsage: WireObject = {};
   readonly #frames = new StreamFrames(varying);
@@ -98,6 +100,7 @@ export class MessagesReader {
     const seen = typeof data === "string" ? unread[data] : this.#take(data, event.event);
     if (seen.type === "message_stop") this.#phase = "over";
     else if (seen.type === "error") this.#phase = "broken";
+    this.isOpening &&= this.stop === undefined && saysNothing(seen);
     return seen;
   }
 
@@ -190,6 +193,22 @@ export class MessagesReader {
     if (typeof reason !== "string") return false;
     this.stop = { reason, sequence, details };
     return true;
+  }
+}
+
+/** True for events that tell nothing of the answer. */
+function saysNothing(seen: MessagesEvent): boolean {
+  switch (seen.type) {
+    case "message_start":
+      return seen.blocks.length === 0;
+    case "other":
+      return seen.name === "ping";
+    case "nothing":
+    case "marker":
+    case "error":
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -35,6 +35,10 @@ export class MessagesTap extends DirectTap {
     return this.#reader.usage;
   }
 
+  get isOpening(): boolean {
+    return this.#reader.isOpening;
+  }
+
   protected take(event: SseEvent): readonly SseEvent[] {
     const read = this.#reader.read(event);
     const { data } = event;

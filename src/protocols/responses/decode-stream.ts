@@ -44,7 +44,8 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     calls: 0,
     message: undefined,
   };
-  return transducer(initial, takeEvent, endStream);
+  const { reader } = initial;
+  return { ...transducer(initial, takeEvent, endStream), isOpening: () => reader.isOpening };
 }
 
 function takeEvent(state: StreamState, event: SseEvent): CanonicalEvent[] {

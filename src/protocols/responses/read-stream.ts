@@ -7,7 +7,7 @@ import type { SseEvent } from "../../base/sse.ts";
 import { noUsage, tokenCount, type ToolUses, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import type { WireError } from "../codec.ts";
-import { nonEmpty, objectOf } from "../read.ts";
+import { list, nonEmpty, objectOf } from "../read.ts";
 import { nothing, StreamFrames, unread, type AnyEvent } from "../stream-frames.ts";
 import { ReportedUsage } from "../reported-usage.ts";
 import { isToolPicture, picturesIn, withImageTool, withToolPictures } from "../image-tool.ts";
@@ -48,12 +48,30 @@ function endOf({ status }: JsonObject): string {
   return terminalNames.has(name) ? name : "response.completed";
 }
 
+/** Names of events that announce a response, or only keep its connection open. */
+const openingNames = new Set([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+  "keepalive",
+]);
+
+/** True for events that tell nothing of the answer; a failed response is none. */
+function saysNothing(seen: ResponseEvent | StepEvent | AnyEvent): boolean {
+  if (seen.type === "step") return openingNames.has(seen.name);
+  if (seen.type !== "response") return true;
+  const isEmpty = list(seen.response["output"]).length === 0;
+  return seen.error !== undefined || (openingNames.has(seen.name) && isEmpty);
+}
+
 /** Reads one stream. It returns nothing after the last event; after an error, only a failed response, which may report usage (T45). */
 export class ResponsesReader {
   /** The first error before the end. */
   error: WireError | undefined;
   /** The sequence number of the last event. */
   sequence = -1;
+  /** True while only events have come that announce the response. */
+  isOpening = true;
   readonly #reported = new ReportedUsage();
   readonly #frames = new StreamFrames(varying);
   #isOver = false;
@@ -81,6 +99,7 @@ export class ResponsesReader {
     const frame = this.#frames.read(event);
     const seen = typeof frame === "string" ? unread[frame] : this.#take(frame, event.event);
     if (seen.type === "error") this.error ??= seen.error;
+    this.isOpening &&= saysNothing(seen);
     return seen;
   }
 

@@ -52,6 +52,10 @@ export class ResponsesTap extends DirectTap {
     return this.#reader.usage;
   }
 
+  get isOpening(): boolean {
+    return this.#reader.isOpening;
+  }
+
   protected take(event: SseEvent): readonly SseEvent[] {
     const read = this.#reader.read(event);
     this.error ??= this.#reader.error;

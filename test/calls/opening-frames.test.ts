@@ -1,0 +1,161 @@
+/** How long the frames that open a stream wait, and what ends the wait. docs/decisions.md "Opening frames". */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { ByteBudget } from "../../src/base/byte-budget.ts";
+import type { SseEvent } from "../../src/base/sse.ts";
+import { relayStream } from "../../src/calls/text-stream.ts";
+import type { Reply } from "../../src/calls/reply.ts";
+import type { Stoppable } from "../../src/calls/stopping.ts";
+import type { StreamTap, WireError } from "../../src/protocols/index.ts";
+import { ExchangeError, type Exchange } from "../../src/upstream/index.ts";
+
+type Consumer = Parameters<Exchange["consume"]>[0];
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** A stream that has sent one opening frame. */
+function opened(frame = "start") {
+  let consumer!: Consumer;
+  const sent: string[] = [];
+  const stops: { stream: Stoppable | undefined; isSlowed: boolean } = {
+    stream: undefined,
+    isSlowed: false,
+  };
+  const seen = {
+    isOpening: true,
+    ended: false,
+    characters: 0,
+    error: undefined as WireError | undefined,
+  };
+  const reply = {
+    gone: false,
+    write: (frames: readonly SseEvent[]) => {
+      sent.push(frames.map(({ data }) => data).join());
+      return true;
+    },
+    onDrain: () => undefined,
+  };
+  let begun = 0;
+  const ended = relayStream({
+    exchange: {
+      consume: (given: Consumer) => void (consumer = given),
+      resume: () => undefined,
+      abort: () => consumer.fail(new ExchangeError("aborted", "closed")),
+    } as Partial<Exchange> as Exchange,
+    tap: { seen, push: (event: SseEvent) => [event] } as unknown as StreamTap,
+    reply: reply as unknown as Reply,
+    lease: new ByteBudget(1).lease(),
+    onFirstFrame: () => void (begun += 1),
+    stops,
+  });
+  const outcome = ended.then(
+    ({ kind }) => kind,
+    (error: Error) => error.message,
+  );
+  const send = (text: string) => consumer.data(Buffer.from(`data: ${text}\n\n`));
+  send(frame);
+  return {
+    sent,
+    seen,
+    reply,
+    send,
+    outcome,
+    begun: () => begun,
+    end: () => consumer.end(),
+    fail: () => consumer.fail(new ExchangeError("broken", "cut")),
+    leave: () => consumer.fail(new ExchangeError("aborted", "left")),
+    stop: () => stops.stream!.stop(true),
+  };
+}
+
+it("opening frames leave in one write with the first frame that says something, and later ones at once", async () => {
+  const { sent, seen, send, end, outcome, begun } = opened();
+  send("ping");
+  expect([sent, begun()]).toEqual([[], 0]);
+  seen.isOpening = false;
+  send("text");
+  expect([sent, begun()]).toEqual([["start,ping,text"], 1]);
+  expect(vi.getTimerCount()).toBe(0);
+  send("more");
+  expect([sent, begun()]).toEqual([["start,ping,text", "more"], 1]);
+  seen.ended = true;
+  end();
+  expect(await outcome).toBe("complete");
+});
+
+it("T88: opening frames leave after ten seconds, before a keep-alive; then an error is told in the stream", async () => {
+  const { sent, send, fail, outcome, begun } = opened();
+  vi.advanceTimersByTime(6_000);
+  // A later frame does not prolong the wait.
+  send("ping");
+  vi.advanceTimersByTime(3_999);
+  expect([sent, begun()]).toEqual([[], 0]);
+  vi.advanceTimersByTime(1);
+  expect([sent, begun()]).toEqual([["start,ping"], 1]);
+  send("ping");
+  expect(sent).toEqual(["start,ping", "ping"]);
+  fail();
+  expect(await outcome).toBe("broken");
+});
+
+it("opening frames leave once they are more than half a megabyte", async () => {
+  const { sent, send, fail, outcome } = opened("x".repeat(524_288));
+  expect(sent).toEqual([]);
+  send("y");
+  expect(sent).toHaveLength(1);
+  fail();
+  expect(await outcome).toBe("broken");
+});
+
+it("an error while opening frames wait leaves the call to another provider", async () => {
+  const { sent, fail, outcome, begun } = opened();
+  vi.advanceTimersByTime(9_999);
+  fail();
+  expect(await outcome).toBe("cut");
+  expect([sent, begun(), vi.getTimerCount()]).toEqual([[], 0, 0]);
+});
+
+it("an error that comes with an end is no end", async () => {
+  const { sent, seen, send, outcome } = opened();
+  seen.ended = true;
+  seen.error = { message: "Failed." };
+  send("failed");
+  expect(await outcome).toContain("Failed.");
+  expect(sent).toEqual([]);
+});
+
+it("an end without content releases the opening frames", async () => {
+  const { sent, seen, send, end, outcome } = opened();
+  seen.ended = true;
+  send("end");
+  expect(sent).toEqual(["start,end"]);
+  end();
+  expect(await outcome).toBe("complete");
+});
+
+it("T62: a client that leaves while opening frames wait has begun to cost, as its vendor has", async () => {
+  const { reply, leave, outcome, begun } = opened();
+  reply.gone = true;
+  leave();
+  expect(await outcome).toBe("client_gone");
+  expect([begun(), vi.getTimerCount()]).toEqual([0, 0]);
+});
+
+it("T62: a stream that is drained for a client that left is read to its end", async () => {
+  const { sent, reply, seen, send, end, outcome } = opened();
+  reply.gone = true;
+  vi.advanceTimersByTime(10_000);
+  seen.ended = true;
+  send("end");
+  end();
+  expect(await outcome).toBe("complete");
+  expect(sent).toEqual([]);
+});
+
+it("a stopping gateway takes a stream whose opening frames wait for one that has not begun", async () => {
+  const { sent, stop, leave, outcome } = opened();
+  stop();
+  leave();
+  expect(await outcome).toBe("left");
+  expect(sent).toEqual([]);
+});
