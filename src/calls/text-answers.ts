@@ -11,7 +11,7 @@ import { noteParams } from "../base/notes.ts";
 import { createSseParser, SseOverflowError, type SseEvent } from "../base/sse.ts";
 import { textOf } from "../base/text.ts";
 import { priceUsage } from "../catalog/index.ts";
-import type { JsonObject, Route, StreamSeen, StreamTap } from "../protocols/index.ts";
+import type { JsonObject, Route, StreamSeen, StreamTap, WireError } from "../protocols/index.ts";
 import {
   answerBytesMax,
   answeredError,
@@ -182,14 +182,27 @@ const meterCut = (
 
 function wholeFromStream(route: Route, bytes: Buffer): JsonObject {
   let answer: JsonObject | undefined;
+  let told: WireError | undefined;
   try {
-    answer = route.answerFromFrames(eventsIn(bytes));
+    const events = eventsIn(bytes);
+    answer = route.answerFromFrames(events);
+    told = answer ? undefined : errorIn(events, route.tap());
   } catch (error) {
     // The same error as for a stream being relayed.
     throw new BadAnswerError(unreadStream(error), { cause: error });
   }
+  if (told) throw answeredError("its stream holds an error", told);
   if (!answer) throw new BadAnswerError("it is a stream that is no complete answer");
   return answer;
+}
+
+/** The error that a stream holds, as while it is relayed. */
+function errorIn(events: readonly SseEvent[], tap: StreamTap): WireError | undefined {
+  for (const event of events) {
+    tap.push(event);
+    if (tap.seen.error) break;
+  }
+  return tap.seen.error;
 }
 
 /** How many bytes are parsed before the events are counted again. */

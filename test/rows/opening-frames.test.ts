@@ -157,6 +157,16 @@ describe.each(pairs)("a stream of $names whose first provider opens it", (pair) 
     const { ledger, workspaceId } = world.gateway;
     await expect.poll(async () => (await ledger.balance(workspaceId)).heldNano).toBe(0n);
   });
+
+  it("T15: a whole answer that the vendor streams fails over in the same way, with the same error", async () => {
+    world.answer(sse(opening[upstream.name] + overload[upstream.name]));
+    const refused = await world.call(caller, { model });
+    expect(refused.status).toBe(503);
+    expect((await world.row(refused)).attempts.map(({ provider }) => provider)).toEqual([
+      "first",
+      "second",
+    ]);
+  });
 });
 
 /** Events without the ids of their call. */
