@@ -15,7 +15,7 @@ const messagePatterns = [
   /\binvalid `(?:signature|data)` in `(?:redacted_)?thinking` block/i,
   /\b(?:corrupted|invalid) thought[ _]signature\b/i,
   /\bthought[ _]signature is (?:not valid|invalid)\b/i,
-  /\bencrypted content\b.{0,200}\bcould not be (?:verified|decrypted)\b/i,
+  /\bencrypted (?:function output )?content\b.{0,200}\bcould not be (?:verified|decrypted)\b/i,
 ];
 
 /** True if a refusal is about a proof from another vendor or account. */

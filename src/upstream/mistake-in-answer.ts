@@ -5,6 +5,7 @@
 import { GatewayError } from "../base/errors.ts";
 import type { WireError } from "../protocols/index.ts";
 import { isAboutAccount } from "./account.ts";
+import { isForeignProof } from "./foreign-proof.ts";
 import { isModelsMistake } from "./models-mistake.ts";
 import { moderationWords } from "./moderation.ts";
 import { isAboutModel } from "./not-found.ts";
@@ -44,9 +45,12 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ["INVALID_ARGUMENT", 400],
 ]);
 
-/** True if the error may be about the model or the operator's account, in spite of its words. */
+/** True if the error may be about the model, the operator's account or another vendor's reasoning, in spite of its words. */
 const isAboutSetup = ({ code = "", message }: WireError): boolean =>
-  isModelsMistake({ message }) || isAboutModel({ message }) || isAboutAccount(code, message);
+  isModelsMistake({ message }) ||
+  isAboutModel({ message }) ||
+  isAboutAccount(code, message) ||
+  isForeignProof({ message });
 
 /**
  * True for the refusal of a request at OpenAI and Anthropic. The word is the type, or in a converted stream the code. With another code,

@@ -1,6 +1,6 @@
 /** Earlier reasoning whose signature one provider accepts and another does not, on direct routes. T43; docs/routing.md. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { json, type Answer } from "../support/recorder.ts";
+import { json, sse, type Answer } from "../support/recorder.ts";
 import { answering } from "../rows/world.ts";
 import { failing, takeRequestCounts, names, startTrio, type Trio } from "./support.ts";
 
@@ -109,5 +109,66 @@ describe("a provider with two accounts", () => {
         .map(({ credential }) => credential)
         .sort(),
     ).toEqual(["one", "two"]);
+  });
+});
+
+describe("a provider that refuses the reasoning inside its stream", () => {
+  let streaming: Trio;
+  beforeAll(async () => {
+    const protocols = { a: "responses", b: "messages" } as const;
+    streaming = await startTrio({ prices: { a: 1, b: 2, c: 3 }, protocols, models: 3 });
+  });
+  afterAll(() => streaming.close());
+
+  const response = { id: "resp_1", object: "response", created_at: 1, output: [] };
+  const failed = (code: string | undefined, message: string): Answer =>
+    sse(
+      [
+        { type: "response.created", response },
+        {
+          type: "response.failed",
+          response: { ...response, status: "failed", error: { code, message } },
+        },
+      ]
+        .map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`)
+        .join(""),
+    );
+  const broken = (message: string): Answer =>
+    sse(
+      `event: error\ndata: ${JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } })}\n\n`,
+    );
+  const signature = "messages.1.content.0: Invalid `signature` in `thinking` block";
+
+  it.each([
+    [
+      "acme/talk-1",
+      failed("invalid_encrypted_content", "The encrypted content could not be verified."),
+    ],
+    [
+      "acme/talk-2",
+      failed(undefined, "Encrypted function output content could not be decrypted or decoded."),
+    ],
+  ])("T43: stays in use, and the next provider answers (%s)", async (model, refusal) => {
+    streaming.up.a.answer(refusal);
+    for (let calls = 0; calls < 8; calls += 1) {
+      const answer = await streaming.call({ model: `${model}:@price`, stream: true });
+      expect(answer.status).toBe(200);
+      await answer.text();
+    }
+    expect(takeRequestCounts(streaming)).toEqual({ a: 8, b: 8, c: 0 });
+  });
+
+  it("T43: leaves the vendor's words to the caller if no provider accepts it", async () => {
+    const { a, b, c } = streaming.up;
+    a.answer(failed("invalid_encrypted_content", error.message));
+    b.answer(broken(signature));
+    c.answer(refusing);
+    const all = await streaming.call({ model: "acme/talk-3:@price", stream: true });
+    expect(all.status).toBe(400);
+    expect(await all.json()).toMatchObject({ error: { message: error.message } });
+    expect(takeRequestCounts(streaming)).toEqual({ a: 1, b: 1, c: 1 });
+    const one = await streaming.call({ model: "acme/talk-3:b", stream: true });
+    expect(one.status).toBe(400);
+    expect(await one.json()).toMatchObject({ error: { message: signature } });
   });
 });
