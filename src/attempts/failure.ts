@@ -30,6 +30,9 @@ export interface Failure {
   readonly body?: object | undefined;
 }
 
+/** The outcome of an answer that cannot be used, or is an error in spite of its good status. */
+export const badAnswer = "bad_answer";
+
 /** The request itself was refused: it says nothing about the provider. */
 export const callersFault: Unanswered = { hurtsHealth: false, fault: "caller" };
 
@@ -61,7 +64,7 @@ export function failureOf(thrown: unknown): AttemptFailure {
   const health = outcomeOfFailure(cause);
   return new AttemptFailure({
     error: ours ?? health.error,
-    outcome: cause instanceof ExchangeError ? cause.failure : "bad_answer",
+    outcome: cause instanceof ExchangeError ? cause.failure : badAnswer,
     message: cause.message,
     allowsFailover: ours === undefined && health.fault === "provider",
     retrySame: health.retrySame,

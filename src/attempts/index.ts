@@ -9,7 +9,7 @@ export {
   type KeyedCandidate,
   type ProviderAttempts,
 } from "./candidates.ts";
-export { AttemptFailure, callersFault, failureOf, type Failure } from "./failure.ts";
+export { AttemptFailure, badAnswer, callersFault, failureOf, type Failure } from "./failure.ts";
 export { Failover } from "./failover.ts";
 export { expectedBytes, PictureRoom } from "./picture-bytes.ts";
 export { logFailedAttempt, reportFailure, type Attempt, type AttemptNote } from "./record.ts";

@@ -26,8 +26,8 @@ interface FailedCall {
   readonly reply: Reply;
   /** Releases the call's hold. Absent: it has none. */
   readonly release?: () => Promise<void> | undefined;
-  /** True if the error is told in a stream although none has begun. */
-  readonly inStream?: (error: GatewayError) => boolean;
+  /** True if the error is told in a stream although none has begun. `outcome` is that of the last attempt. */
+  readonly inStream?: (error: GatewayError, outcome: string | undefined) => boolean;
   /** The error as the last frames of a stream. */
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
 }
@@ -52,9 +52,7 @@ export async function endFailed({ log, load }: Failing, failed: FailedCall): Pro
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);
   if (reply.gone || reply.ended) return;
-  if (!isInStream(failed, error)) throw new CallError(error, failure?.body);
+  if (!reply.started && failed.inStream?.(error, failure?.outcome) !== true)
+    throw new CallError(error, failure?.body);
   reply.end(framesOf(error));
 }
-
-const isInStream = ({ reply, inStream }: FailedCall, error: GatewayError): boolean =>
-  reply.started || inStream?.(error) === true;

@@ -2,7 +2,7 @@
  * Explains why an attempt of an image call gave no picture, in words for its caller. Failover follows only if the provider certainly
  * began nothing: an unknown outcome may cost money and is not retried (T81). docs/routing.md.
  */
-import { AttemptFailure, callersFault } from "../attempts/index.ts";
+import { AttemptFailure, badAnswer, callersFault } from "../attempts/index.ts";
 import { GatewayError, toGatewayError, type ErrorCode } from "../base/errors.ts";
 import { errorCodec, type JsonObject } from "../protocols/index.ts";
 import {
@@ -103,7 +103,7 @@ export const unusable = (reason: string): AttemptFailure =>
       `The provider's result cannot be used: ${reason}. Nothing was charged.`,
       { shouldRetry: false },
     ),
-    outcome: "bad_answer",
+    outcome: badAnswer,
     message: reason,
   });
 

@@ -3,8 +3,8 @@
  * admit, attempt, meter, charge, answer.
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
+import { badAnswer } from "../attempts/index.ts";
 import { msSince } from "../base/elapsed.ts";
-import type { GatewayError } from "../base/errors.ts";
 import { errorCodec, type Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
 import { prepareEmbedding } from "./embeddings.ts";
@@ -43,7 +43,7 @@ export async function runTextCall(
       thrown,
       record,
       reply,
-      inStream: (error) => isToldInStream(run.call, error),
+      inStream: ({ code }, outcome) => isToldInStream(run.call, code, outcome),
       framesOf: (error) => context!.tap.fail(error),
     });
     await (keeper === undefined ? end : keeper.watch(end));
@@ -63,8 +63,10 @@ export async function runTextCall(
 }
 
 /** Only an attempt, which has a context, ends with such an error. */
-const isToldInStream = ({ protocol, stream }: AnyCall, { code }: GatewayError): boolean =>
-  stream && errorCodec(protocol).toldInStream?.has(code) === true;
+function isToldInStream({ protocol, stream }: AnyCall, code: string, outcome?: string): boolean {
+  const told = stream ? errorCodec(protocol).toldInStream?.get(code) : undefined;
+  return told === "always" || (told === "as_vendor" && outcome === badAnswer);
+}
 
 /** A call in flight; `context` is set once only money can refuse it. */
 interface Run {

@@ -13,8 +13,12 @@ import { decodeResponse } from "./response.ts";
 export const responsesCodec: Codec = {
   name: "responses",
   echoesRequest: true,
-  // Codex shortens the conversation only if it reads this code in a stream: it ends the turn at any status of 400.
-  toldInStream: new Set(["context_length_exceeded"]),
+  // Codex acts on these only in a stream. It then shortens the conversation, or waits and tries again. At a status of 400 or 429 it ends
+  // the turn, while SDKs try again after 429.
+  toldInStream: new Map([
+    ["context_length_exceeded", "always"],
+    ["rate_limit_exceeded", "as_vendor"],
+  ]),
   limits: conversionLimits,
   decodeRequest,
   encodeRequest,
