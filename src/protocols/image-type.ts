@@ -11,7 +11,7 @@ const headCharacters = Math.ceil(mediaTypeBytes / 3) * 4;
 const headBytes = 12;
 
 /** Returns the media type of a picture in base64; undefined for another format than the four that every vendor reads. */
-function typeOf(data: string): string | undefined {
+export function pictureTypeOf(data: string): string | undefined {
   const head = Buffer.from(data.slice(0, headCharacters), "base64");
   if (head.length < headBytes) return undefined;
   if (/^GIF8[79]a/u.test(head.toString("latin1"))) return "image/gif";
@@ -23,7 +23,7 @@ function typeOf(data: string): string | undefined {
 export function withTrueType(part: MediaPart): MediaPart {
   const { media, source } = part;
   if (media !== "image" || source.kind !== "base64") return part;
-  const mediaType = typeOf(source.data);
+  const mediaType = pictureTypeOf(source.data);
   if (mediaType === undefined || mediaType === source.mediaType) return part;
   return { ...part, source: { ...source, mediaType } };
 }

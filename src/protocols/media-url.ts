@@ -1,6 +1,7 @@
 /** Media in the OpenAI-style protocols: an https URL or a `data:` URL, as one string. */
 import { bareType, registeredType } from "../base/media-types.ts";
-import type { MediaSource } from "./canonical/request.ts";
+import type { MediaPart, MediaSource } from "./canonical/request.ts";
+import { pictureTypeOf } from "./image-type.ts";
 
 /** Parses such a string. A `data:` URL that is not base64 stays a URL. */
 export function parseMediaUrl(url: string): MediaSource {
@@ -11,6 +12,16 @@ export function parseMediaUrl(url: string): MediaSource {
     mediaType: head[1] === "" ? "application/octet-stream" : registeredType(head[1]!),
     data: url.slice(head[0].length),
   };
+}
+
+/**
+ * The kind of what is in a picture's place. Dify and others send videos and sound there too, as `data:` URLs with their type. Bytes of a
+ * picture count more than its label. Other types stay: Gemini reads PDF files there.
+ */
+export function kindInPicture(source: MediaSource): MediaPart["media"] {
+  if (source.kind !== "base64" || pictureTypeOf(source.data) !== undefined) return "image";
+  const [kind] = source.mediaType.split("/");
+  return kind === "video" || kind === "audio" ? kind : "image";
 }
 
 /** Formats base64 data as a `data:` URL, and a URL unchanged; undefined for a file id. */

@@ -18,7 +18,7 @@ import {
   joinText,
   type KnownKeys,
 } from "../content-parts.ts";
-import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
+import { formatMediaUrl, kindInPicture, parseMediaUrl } from "../media-url.ts";
 import { member, objectOf } from "../read.ts";
 
 const knownKeys: KnownKeys = {
@@ -57,8 +57,9 @@ function decodeMedia(wire: WireObject): MediaPart | undefined {
     case "image_url": {
       const { url, detail } = objectOf(wire["image_url"]);
       if (typeof url !== "string") return undefined;
-      const image: MediaPart = { type: "media", media: "image", source: parseMediaUrl(url) };
-      return typeof detail === "string" ? { ...image, detail } : image;
+      const source = parseMediaUrl(url);
+      const part: MediaPart = { type: "media", media: kindInPicture(source), source };
+      return typeof detail === "string" && part.media === "image" ? { ...part, detail } : part;
     }
     case "video_url": {
       // Qwen and vLLM only; OpenAI has no video input.

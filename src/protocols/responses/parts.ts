@@ -15,7 +15,7 @@ import {
   fileDataSource,
   type KnownKeys,
 } from "../content-parts.ts";
-import { formatMediaUrl, parseMediaUrl } from "../media-url.ts";
+import { formatMediaUrl, kindInPicture, parseMediaUrl } from "../media-url.ts";
 import { member, nonEmpty } from "../read.ts";
 
 const knownKeys: KnownKeys = {
@@ -63,8 +63,8 @@ function decodeImage(wire: WireObject): MediaPart | undefined {
   const source: MediaSource =
     url === undefined ? { kind: "file_id", fileId: fileId! } : parseMediaUrl(url);
   const detail = nonEmpty(wire["detail"]);
-  const image: MediaPart = { type: "media", media: "image", source };
-  return detail === undefined ? image : { ...image, detail };
+  const part: MediaPart = { type: "media", media: kindInPicture(source), source };
+  return detail === undefined || part.media !== "image" ? part : { ...part, detail };
 }
 
 function decodeFile(wire: WireObject): MediaPart | undefined {
