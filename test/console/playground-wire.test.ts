@@ -213,3 +213,15 @@ it("vectors are compared by cosine", () => {
   expect(cosine([1, 0], [0, 3])).toBe(0);
   expect(cosine([0, 0], [1, 1])).toBe(0);
 });
+
+it("each call of a generateContent answer is one, also if two are the same", () => {
+  const call = { functionCall: { name: "look", args: { at: "shelf" } } };
+  const frame = (...parts: object[]) => ({ candidates: [{ content: { parts } }] });
+  const frames = [frame(call), frame(call, call)];
+  const { calls } = frames
+    .flatMap((one) => piecesOf("generate_content", one))
+    .reduce(withPiece, nothing);
+  const shown = { name: "look", arguments: '{"at":"shelf"}' };
+  expect(calls).toMatchObject([shown, shown, shown]);
+  expect(new Set(calls.map(({ at }) => at)).size).toBe(3);
+});

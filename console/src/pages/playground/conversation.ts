@@ -33,10 +33,10 @@ export interface ChatInput {
 /** A piece of an answer, in order of arrival. */
 export type Piece =
   | { readonly kind: "text" | "thought"; readonly text: string }
-  /** `at` identifies the call; the first piece has its name, arguments are fragments of JSON. */
+  /** `at` identifies the call; the first piece has its name, arguments are fragments of JSON. Undefined: a whole call of its own. */
   | {
       readonly kind: "call";
-      readonly at: string;
+      readonly at: string | undefined;
       readonly name?: string;
       readonly arguments?: string;
     }
@@ -60,10 +60,11 @@ export interface Content {
 export const nothing: Content = { text: "", thought: "", calls: [], fault: "" };
 
 function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: "call" }>): ToolCall[] {
-  const known = calls.some(({ at }) => at === piece.at);
-  const all = known ? calls : [...calls, { at: piece.at, name: "", arguments: "" }];
+  const place = piece.at ?? `whole ${calls.length}`;
+  const known = calls.some(({ at }) => at === place);
+  const all = known ? calls : [...calls, { at: place, name: "", arguments: "" }];
   return all.map((call) =>
-    call.at === piece.at
+    call.at === place
       ? {
           ...call,
           name: piece.name ?? call.name,

@@ -21,12 +21,12 @@ export function body({ system, said, tools, fields }: ChatInput): Record<string,
   };
 }
 
-function ofPart(part: unknown, index: number): Piece {
+function ofPart(part: unknown): Piece {
   const name = textAt(part, "functionCall", "name");
   if (name !== "") {
     const text = JSON.stringify(at(part, "functionCall", "args") ?? {});
     // Each call arrives complete, in its own frame or with others.
-    return { kind: "call", at: `${name} ${index} ${text}`, name, arguments: text };
+    return { kind: "call", at: undefined, name, arguments: text };
   }
   return { kind: at(part, "thought") === true ? "thought" : "text", text: textAt(part, "text") };
 }
