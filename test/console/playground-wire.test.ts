@@ -225,3 +225,21 @@ it("each call of a generateContent answer is one, also if two are the same", () 
   expect(calls).toMatchObject([shown, shown, shown]);
   expect(new Set(calls.map(({ at }) => at)).size).toBe(3);
 });
+
+it.each([
+  ["chat", { choices: [{ delta: {}, finish_reason: "length" }] }],
+  ["messages", { type: "message_delta", delta: { stop_reason: "max_tokens" } }],
+  ["messages", { type: "message", content: [], stop_reason: "max_tokens" }],
+  [
+    "responses",
+    {
+      type: "response.incomplete",
+      response: { incomplete_details: { reason: "max_output_tokens" } },
+    },
+  ],
+  ["responses", { output: [], incomplete_details: { reason: "max_output_tokens" } }],
+  ["generate_content", { candidates: [{ finishReason: "MAX_TOKENS" }] }],
+] as const)("an answer of %s that reached its maximum is cut: %j", (protocol, frame) => {
+  expect(piecesOf(protocol, frame)).toEqual([{ kind: "cut" }]);
+  expect(withPiece(nothing, { kind: "cut" })).toEqual({ ...nothing, isCut: true });
+});

@@ -40,7 +40,9 @@ export type Piece =
       readonly name?: string;
       readonly arguments?: string;
     }
-  | { readonly kind: "error"; readonly text: string };
+  | { readonly kind: "error"; readonly text: string }
+  /** The maximum of output was reached. */
+  | { readonly kind: "cut" };
 
 export interface ToolCall {
   readonly at: string;
@@ -55,9 +57,11 @@ export interface Content {
   readonly calls: readonly ToolCall[];
   /** An error in the middle of a stream. */
   readonly fault: string;
+  /** True if it ended at the maximum of output. */
+  readonly isCut: boolean;
 }
 
-export const nothing: Content = { text: "", thought: "", calls: [], fault: "" };
+export const nothing: Content = { text: "", thought: "", calls: [], fault: "", isCut: false };
 
 function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: "call" }>): ToolCall[] {
   const place = piece.at ?? `whole ${calls.length}`;
@@ -83,6 +87,8 @@ export function withPiece(content: Content, piece: Piece): Content {
       return { ...content, thought: content.thought + piece.text };
     case "error":
       return { ...content, fault: piece.text };
+    case "cut":
+      return { ...content, isCut: true };
     case "call":
       return { ...content, calls: withCall(content.calls, piece) };
   }

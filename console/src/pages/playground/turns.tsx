@@ -42,7 +42,9 @@ function AnswerPanel({ answer, keyId }: { answer: Answer; keyId: string }) {
         <Text fw={650} className="cut">
           {model}
         </Text>
-        <output className={state === "failed" ? "bad" : "muted"}>{state}</output>
+        <output className={state === "failed" ? "bad" : "muted"}>
+          {state === "done" && content.isCut ? "cut at the maximum of output" : state}
+        </output>
       </Group>
       <div className={classes["answer"]}>
         <Body content={content} />

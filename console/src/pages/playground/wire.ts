@@ -29,11 +29,32 @@ export function piecesOf(protocol: Protocol, frame: unknown): Piece[] {
     typeof error === "object" && error !== null
       ? [{ kind: "error" as const, text: textAt(error, "message") }]
       : wires[protocol].pieces(frame);
-  return pieces.flatMap((piece) => {
+  const told = pieces.flatMap((piece) => {
     if (!("text" in piece) || piece.text !== "") return [piece];
     return piece.kind === "error" ? [{ ...piece, text: "The stream ended with an error." }] : [];
   });
+  return endsAtMaximum(frame) ? [...told, { kind: "cut" }] : told;
 }
+
+/** The words of all protocols for an answer that reached its maximum. */
+const maximumWords = new Set([
+  "length",
+  "max_tokens",
+  "max_output_tokens",
+  "model_context_window_exceeded",
+  "MAX_TOKENS",
+]);
+
+/** True for the end of such an answer, streamed or whole. No two protocols have their word at the same place. */
+const endsAtMaximum = (frame: unknown): boolean =>
+  [
+    textAt(frame, "choices", 0, "finish_reason"),
+    textAt(frame, "delta", "stop_reason"),
+    textAt(frame, "stop_reason"),
+    textAt(frame, "candidates", 0, "finishReason"),
+    textAt(frame, "response", "incomplete_details", "reason"),
+    textAt(frame, "incomplete_details", "reason"),
+  ].some((word) => maximumWords.has(word));
 
 const lineEnd = /\r\n|\r|\n/;
 
