@@ -13,7 +13,7 @@ import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
 import { withPlainContent } from "./plain-content.ts";
 
-/** What a whole answer is completed from. */
+/** The facts of the call that complete a whole answer. */
 interface Given {
   /** True if the caller named the tool to call. */
   readonly namesTool: boolean;

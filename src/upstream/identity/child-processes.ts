@@ -31,7 +31,7 @@ export function endingPrograms<Result>(
   return startedHere.run(programs, work);
 }
 
-/** Programs that this one has started itself end when they write: nobody reads them any more. */
+/** Its own child processes keep its pipes: their next write fails then, which ends most programs. */
 function end(program: ChildProcess): void {
   program.kill("SIGKILL");
   program.stdout?.destroy();
