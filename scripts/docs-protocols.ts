@@ -164,7 +164,8 @@ ${direct()}
 
 The gateway reports everything that it drops or rewrites: once, by the caller's name, as a dotted path, in the order of the request. A
 whole answer has the names in \`gw.droppedParams\`, a stream has them in the header \`x-gw-dropped-params\`. The request
-log adds the reason to each name. All reports are known before the first byte is sent.
+log adds the reason to each name. All reports are known before the first byte is sent. If the upstream is
+another Tollgate, its names are joined to them.
 
 ## Fields
 
