@@ -13,6 +13,7 @@ import { splittingCodec } from "./minimax.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
+import { hideServerCalls, withoutServerCalls } from "./server-calls.ts";
 
 export const chatCodec: Codec = {
   name: "chat",
@@ -28,9 +29,9 @@ export const chatCodec: Codec = {
   },
   decodeRequest,
   encodeRequest,
-  decodeResponse,
+  decodeResponse: (body) => withoutServerCalls(decodeResponse(body)),
   encodeResponse,
-  decodeStream,
+  decodeStream: () => hideServerCalls(decodeStream()),
   encodeStream,
   encodeError,
   decodeError,
