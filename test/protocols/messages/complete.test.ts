@@ -117,3 +117,30 @@ it.each([
   expect(ends.map(({ delta }) => delta)).toEqual(ends.map(() => reason));
   expect(ends).toHaveLength(Math.max(1, rest.length - 1));
 });
+
+it("T11: a call from within Anthropic's code execution is no reason for calls, for its answer goes on", () => {
+  const caller = { type: "code_execution_20260120", tool_id: "srvtoolu_1" };
+  const made = { type: "tool_use", id: "toolu_1", name: "f", input: {}, caller };
+  for (const [content, reason] of [
+    [[made], "end_turn"],
+    [[made, { ...made, id: "toolu_2", caller: { type: "direct" } }], "tool_use"],
+  ] as const) {
+    const whole = { content: [...content], usage, stop_reason: "end_turn" };
+    expect(direct.answer(whole, "acme/talk")["stop_reason"]).toBe(reason);
+    const blocks = content.flatMap((content_block, index) => [
+      ["content_block_start", { index, content_block }] as const,
+      ["content_block_stop", { index }] as const,
+    ]);
+    const told = toldOf(start, ...blocks, end, stop);
+    expect(told.at(-2)).toMatchObject({ delta: { stop_reason: reason } });
+  }
+});
+
+it("BILL-01: a refusal after a pass that its totals leave out is billed", () => {
+  const refused = { content: [], stop_reason: "refusal", usage: { ...usage, output_tokens: 0 } };
+  expect(direct.usage(refused)).toMatchObject({ inputTokens: 3, unbilled: 1 });
+  const iterations = [{ type: "compaction", input_tokens: 600, output_tokens: 5 }];
+  const told = direct.usage({ ...refused, usage: { ...refused.usage, iterations } });
+  expect(told).toMatchObject({ inputTokens: 603, outputTokens: 5 });
+  expect(told).not.toHaveProperty("unbilled");
+});

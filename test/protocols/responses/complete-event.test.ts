@@ -141,6 +141,21 @@ it("TXT-10: an item of another kind without an id gets none, and the next item t
   expect(told[2]!["item"]).toEqual(search);
 });
 
+it("TXT-10: items that come whole, without ids and numbers, have numbers of their own", () => {
+  const { id: _, ...item } = { ...said, content: [text] };
+  const done: Step = ["output_item.done", { item }];
+  const told = toldOf(["created", { response: { id: "resp_1" } }], done, done, [
+    "completed",
+    { response: { id: "resp_1", output: [item, item], usage } },
+  ]);
+  const ids = ["msg_resp1_0", "msg_resp1_1"].map((id) => ({ id }));
+  expect(told.slice(1)).toMatchObject([
+    { output_index: 0, item: ids[0] },
+    { output_index: 1, item: ids[1] },
+    { response: { output: ids } },
+  ]);
+});
+
 it("TXT-10: a number of -1 is none, and a frame that only has the rest in common keeps its own", () => {
   const at = { item_id: "msg_b", output_index: 0, content_index: 0 };
   const delta = (piece: string): Step => [
