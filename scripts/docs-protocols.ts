@@ -254,7 +254,8 @@ ${content()}
 - Gemini 2.5 Flash-Lite reasons only with a budget, and refuses to return thoughts without one. A call that asks for a summary, but names
   no effort, gets the budget -1: the model decides.
 - Claude models that decide themselves how much they reason return no thoughts, unless \`thinking.display\` asks for them. It is sent if the
-  caller asks for a summary (responses) or thoughts (generateContent). Chat has no such setting.
+  caller asks for a summary (responses) or thoughts (generateContent), and names an effort or the model reasons by itself. Chat has no
+  such setting.
 - Kimi takes a subset of JSON Schema for the arguments of tools: no \`type\` beside \`anyOf\` or \`$ref\`, references only to \`$defs\`. Types and
   references of converted calls move to the places that it takes, which is reported.
 - An empty list of tools is left out, and so is a choice that has no effect without tools. xAI, vLLM and OpenAI refuse them. In OpenAI's

@@ -28,6 +28,7 @@ export function fitReasoning(fitting: Fitting): void {
   // On its own protocol a request's words need no translation, and the vendor checks the turns itself.
   const isOwn = fitting.request.protocol === limits.protocol;
   if (!isOwn) fitSummary(fitting, limits.reasoning);
+  if (!isOwn && thinksUnasked(fitting)) setDynamic(fitting);
   if (hasNoKnownField(fitting)) return dropReasoning(fitting);
   if (ability) fitKnownReasoning(fitting, ability);
   else fitByProtocol(fitting, limits.reasoning);
@@ -83,6 +84,24 @@ export function hasDisplay({ request, target }: Fitting): boolean {
   return (
     isAdaptive && target.limits.protocol === "messages" && request.reasoning?.budget === "dynamic"
   );
+}
+
+/**
+ * True if thoughts are asked for, without any amount, at a Claude model that reasons by itself. It shows them only beside an amount, so it
+ * is told to decide that itself, as it does anyway.
+ */
+function thinksUnasked({ request, target }: Fitting): boolean {
+  const ability = target.abilities?.reasoning;
+  const { effort, budget, summary, includeThoughts } = request.reasoning ?? {};
+  const isAsked = summary !== undefined || includeThoughts === true;
+  if (!isAsked || effort !== undefined || budget !== undefined) return false;
+  if (ability?.kind !== "adaptive" || target.limits.protocol !== "messages") return false;
+  return !ability.off || ability.offAs !== undefined;
+}
+
+function setDynamic(fitting: Fitting): void {
+  const { request } = fitting;
+  fitting.request = { ...request, reasoning: { ...request.reasoning, budget: "dynamic" } };
 }
 
 /** Turns a summary level into the flag whether thoughts are returned (CONV-514). */

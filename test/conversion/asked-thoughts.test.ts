@@ -31,10 +31,12 @@ it("CONV-514: without a summary nothing is asked", () => {
 describe("thoughts asked for at Claude models that return none by default", () => {
   const adaptive = { kind: "adaptive", off: true, values: ["low", "high"] } as const;
   const budget = { kind: "budget", off: true, min: 1024 } as const;
+  const always = { ...adaptive, off: false } as const;
+  const unlessOff = { ...adaptive, offAs: "between_tools" } as const;
   const asked = (
     from: "responses" | "generate_content",
     body: Body,
-    reasoning: typeof adaptive | typeof budget = adaptive,
+    reasoning: typeof adaptive | typeof budget | typeof always | typeof unlessOff = adaptive,
   ) => {
     const { body: sent, notes } = routeOf(from, "messages", body, {
       abilities: { reasoning },
@@ -71,6 +73,32 @@ describe("thoughts asked for at Claude models that return none by default", () =
       notes: [],
     });
   });
+
+  it.each([always, unlessOff])(
+    "CONV-423: asked for without an effort, as Codex and Gemini CLI do, models that reason by themselves show them: %j",
+    (reasoning) => {
+      const bare = { model: "acme/x", input: "Hi", reasoning: { summary: "auto" } };
+      const thinkingConfig = { includeThoughts: true };
+      const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
+      const shown = { type: "adaptive", display: "summarized" };
+      expect(asked("responses", bare, reasoning)).toEqual({
+        thinking: shown,
+        notes: [["reasoning.summary", "rewritten"]],
+      });
+      const body = (include: Body) => ({ contents, generationConfig: { thinkingConfig: include } });
+      expect(asked("generate_content", body(thinkingConfig), reasoning)).toEqual({
+        thinking: shown,
+        notes: [],
+      });
+      expect(asked("responses", bare)).toEqual({
+        thinking: undefined,
+        notes: [["reasoning.summary", "dropped"]],
+      });
+      expect(
+        asked("generate_content", body({ includeThoughts: false }), reasoning).thinking,
+      ).toBeUndefined();
+    },
+  );
 
   it("CONV-423: without reasoning, and at models with a budget, none are asked for", () => {
     const dropped = [["reasoning.summary", "dropped"]];

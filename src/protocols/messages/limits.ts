@@ -26,7 +26,8 @@ export const conversionLimits: Limits = {
     metadata: "this upstream takes only the end-user id of metadata, dropped",
     store: "the messages protocol stores nothing, dropped",
     "reasoning.summary": "the messages protocol has no reasoning summary, dropped",
-    "reasoning.includeThoughts": "only adaptive models can be told to return thoughts, dropped",
+    "reasoning.includeThoughts":
+      "only adaptive models that are told to reason can be told to return thoughts, dropped",
     "reasoning.mode": "only the responses protocol has it, dropped",
     "reasoning.context": "only the responses protocol has it, dropped",
   },
