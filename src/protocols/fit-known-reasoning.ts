@@ -158,7 +158,8 @@ function nearest(fitting: Fitting, effort: string, values: readonly string[]): s
 function fitToBudget(fitting: Fitting, ability: AbilityOf<"budget">): void {
   const { effort, budget } = fitting.request.reasoning!;
   if (effort !== undefined && ability.values !== undefined && usesClaudeFields(fitting)) {
-    changeReasoning(fitting, { effort: nearest(fitting, effort, ability.values) });
+    const word = nearest(fitting, effort, ability.values);
+    changeReasoning(fitting, { effort: word, budget: budget ?? budgetBeside(fitting, ability) });
   } else if (effort !== undefined) {
     const own = typeof budget === "number" ? budget : budgetOf(fitting, effort, ability);
     if (typeof budget === "number") {
@@ -167,13 +168,29 @@ function fitToBudget(fitting: Fitting, ability: AbilityOf<"budget">): void {
     }
     changeReasoning(fitting, { effort: undefined, budget: own ?? budget });
   }
-  if (fitting.request.reasoning!.budget === "dynamic" && usesClaudeFields(fitting)) {
-    // Models with budgets do not support adaptive thinking.
+  const isDynamic = fitting.request.reasoning!.budget === "dynamic";
+  if (isDynamic && usesClaudeFields(fitting) && !isAdaptiveToo(ability)) {
     const instead = budgetByEffort["medium"] as number;
     fitting.note("reasoning.budget", "rewritten", `a budget of ${instead}: this model needs one`);
     changeReasoning(fitting, { budget: instead });
   }
   clamp(fitting, ability);
+}
+
+/** Claude 4.6 takes budgets and adaptive thinking. In a record it has the effort `max`, which those with budgets alone lack. */
+const isAdaptiveToo = ({ values }: AbilityOf<"budget">): boolean =>
+  values?.includes("max") === true;
+
+/**
+ * The budget beside a caller's effort. Claude does not reason for an effort alone. Its own callers know that; for others an effort asks the
+ * model to reason (CONV-413).
+ */
+function budgetBeside(fitting: Fitting, ability: AbilityOf<"budget">): Reasoning["budget"] {
+  const { protocol, reasoning } = fitting.request;
+  if (protocol === "messages") return undefined;
+  const known = nearestEffort(reasoning!.effort!, ability.values!) !== undefined;
+  if (!known) return undefined;
+  return isAdaptiveToo(ability) ? "dynamic" : budgetOf(fitting, reasoning!.effort!, ability);
 }
 
 function budgetOf(fitting: Fitting, effort: string, { max, min }: AbilityOf<"budget">) {

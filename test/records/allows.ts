@@ -142,7 +142,10 @@ function amountFaults({ protocol, body, sent, can }: Amount): string[] {
   if (budget !== undefined && !isInRange(protocol, budget, can))
     faults.push(`budget ${JSON.stringify(budget)}`);
   const kinds: Readonly<Record<string, unknown>> = { adaptive: "enabled", budget: "adaptive" };
-  if (thinking !== undefined && thinking === kinds[can.kind]) faults.push("another's thinking");
+  // Claude 4.6 takes both kinds. Of the models with budgets it alone has the effort `max`.
+  const takesBoth = can.kind === "budget" && words.includes("max");
+  if (thinking !== undefined && thinking === kinds[can.kind] && !takesBoth)
+    faults.push("another's thinking");
   const beside = (effort ?? budget) === undefined ? [] : (can.excludes ?? []);
   return [...faults, ...sentParameters(protocol, body, beside).map((path) => `${path} beside`)];
 }
