@@ -37,7 +37,7 @@ export interface ToolUses {
   readonly attachmentSearches?: number;
   /** Runs of code. */
   readonly codeRuns?: number;
-  /** What searches in X fetched. */
+  /** Results of searches in X. */
   readonly xPosts?: number;
   readonly xProfiles?: number;
 }

@@ -46,7 +46,7 @@ const outputRate = (rates: TextRates): NanoUsd =>
 /** More than the tokens of the largest high-quality picture. The actual count is charged, even if it is larger. */
 const pictureTokens = 10_000;
 
-/** What the vendor's tools may do: the picture tool makes one picture, and reads the whole input. */
+/** The counts that the vendor's tools may reach. The picture tool makes one picture, and reads the whole input. */
 const toolsOf = ({ inputTokens, toolUses, imageTool }: BoundFacts): ToolCounts => ({
   ...toolUses,
   ...(imageTool === true && {

@@ -1,6 +1,6 @@
 /**
- * The tools that vendors run beside the model and bill by their use, in one list: calls are charged, reserved and shown by it, and a new
- * rate is one more row. docs/models.md.
+ * The tools that vendors run beside the model and bill by their use, in one list. Calls are charged, reserved and shown by it.
+ * docs/models.md.
  */
 import type { PriceUnit } from "../base/price-parts.ts";
 import type { ToolCounts } from "../base/usage.ts";

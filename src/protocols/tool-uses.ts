@@ -1,4 +1,4 @@
-/** What tools did that the vendor runs and bills beside the model: reported counts, and the most that a request may cause. */
+/** Uses of tools that the vendor runs and bills beside the model: reported counts, and the most that a request may cause. */
 import { isObject, type WireObject } from "../base/json.ts";
 import { reportedCount, type ToolUses, type Usage } from "../base/usage.ts";
 import { objectOf, objects } from "./read.ts";

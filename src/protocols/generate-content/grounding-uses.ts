@@ -1,4 +1,4 @@
-/** What answers of Gemini are grounded on: the web, or Google Maps. Google bills each apart. */
+/** Searches that an answer of Gemini is grounded on: in the web, or in Google Maps. Google bills each apart. */
 import type { ToolUses } from "../../base/usage.ts";
 import { isSet, list, nonEmpty, objectOf, objects } from "../read.ts";
 

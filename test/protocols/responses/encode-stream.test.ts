@@ -390,14 +390,10 @@ describe.skipIf(files.length === 0)(
         const again = decodeFrames(responsesCodec, frames);
         expect(grammarFaults(again)).toEqual([]);
         const [first, second] = [collect(events), collect(again)];
-        expect(second.content).toEqual(first.content);
+        expect([second.content, second.finish]).toEqual([first.content, first.finish]);
         // Only the vendor's own answer counts searches that ran at the vendor.
-        expect(second.usage).toEqual({
-          ...first.usage,
-          webSearches: undefined,
-          fileSearches: undefined,
-        });
-        expect(second.finish).toEqual(first.finish);
+        const none = { webSearches: undefined, fileSearches: undefined };
+        expect(second.usage).toEqual({ ...first.usage, ...none });
       },
     );
   },
