@@ -5,7 +5,7 @@
 import { isObject, type WireObject } from "../../base/json.ts";
 import { plainBase64 } from "../../base/plain-base64.ts";
 import { reportedAmount } from "../../base/usage.ts";
-import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
+import { blockedByReason, blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import type { MediaRefusal, MediaResult, MediaState, Rendered, ReportedUsage } from "./types.ts";
 import { isSuccess, objectIn, readObject, readRefusal, textIn, unreadable } from "./wire.ts";
 
@@ -86,13 +86,15 @@ export function imagesIn(status: number, body: Buffer): MediaState | MediaRefusa
   if (!isSuccess(status)) return readRefusal(status, body);
   const wire = readObject(body);
   const data = wire?.["data"];
-  if (!wire || !Array.isArray(data)) return unreadable(status, body);
+  const blocked = wire && blockedByReason(wire);
+  if (!wire || !Array.isArray(data)) return blocked ?? unreadable(status, body);
   const items = data.map(objectIn);
   const shown = items.flatMap((item) => {
     const result = item["respect_moderation"] === false ? undefined : resultOf(item);
     return result ? [{ result, revisedPrompt: textIn(item["revised_prompt"]) }] : [];
   });
   if (shown.length === 0) {
+    if (blocked) return blocked;
     if (items.some((item) => item["respect_moderation"] === false)) return blockedJob();
     const failed = items.find((item) => isObject(item["error"]));
     return failed ? failedJob(objectIn(failed["error"])) : emptyJob;

@@ -152,6 +152,12 @@ export const blockedJob = (message?: string): MediaState => ({
   message: message ?? "The provider's content moderation blocked the result.",
 });
 
+/** xAI's success without a result, if its moderation refused the request: the reason stands beside it. */
+export function blockedByReason(wire: WireObject): MediaState | undefined {
+  const reason = shortIn(wire["block_reason"] ?? wire["blocked_reason"], messageMax);
+  return reason === undefined ? undefined : blockedJob(moderationWords(reason));
+}
+
 /** A job that the vendor reports as succeeded, but without a result. */
 export const emptyJob: MediaState = {
   state: "failed",

@@ -7,7 +7,7 @@ import { defined } from "../../base/defined.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { reportedAmount } from "../../base/usage.ts";
 import type { Material, VideoRequest } from "../../media/index.ts";
-import { blockedJob, emptyJob, failedJob } from "./refusal.ts";
+import { blockedByReason, blockedJob, emptyJob, failedJob } from "./refusal.ts";
 import { jsonParts, materialUrl, streamedBody } from "./streamed-body.ts";
 import type { MediaDialect, MediaState } from "./types.ts";
 import {
@@ -49,11 +49,13 @@ const errorIn = ({ error, code }: WireObject): WireObject =>
 function stateOf(wire: WireObject): MediaState | undefined {
   const video = objectIn(wire["video"]);
   const url = textIn(video["url"]) ?? textIn(objectIn(video["file_output"])["public_url"]);
-  const state = textIn(wire["status"]) ?? (url === undefined ? undefined : "done");
+  const blocked = blockedByReason(wire);
+  const isDone = url !== undefined || blocked !== undefined;
+  const state = textIn(wire["status"]) ?? (isDone ? "done" : undefined);
   switch (state) {
     case "done":
       if (video["respect_moderation"] === false) return blockedJob();
-      if (url === undefined) return emptyJob;
+      if (url === undefined) return blocked ?? emptyJob;
       return {
         state: "succeeded",
         results: [{ from: "url", url }],
