@@ -132,7 +132,7 @@ it.each(pairs)(
     }
     for (const frame of saying[upstream]) {
       expect([isOpeningAfter(frame), frame]).toEqual([false, frame]);
-      // What was said once stays said.
+      // A stream that has begun stays begun.
       expect([isOpeningAfter(frame, ...begins), frame]).toEqual([false, frame]);
     }
     // A repeated start of an answer with content is no new opening.

@@ -114,7 +114,7 @@ const answersAs =
 describe.each(pairs)("a stream of $names whose first provider opens it", (pair) => {
   const { caller, upstream, model } = pair;
   it.each(caller === upstream ? failures : failures.slice(0, 1))(
-    "BILL-22: and then %s: the second provider answers, and only its answer is sent and charged",
+    "BILL-22: is left for the second provider if the first %s, and only one answer is sent and charged",
     async (_how, failing) => {
       world.second.answer(answersAs(upstream));
       const alone = await world.call(caller, {
