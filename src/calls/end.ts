@@ -1,5 +1,5 @@
 /** Ends a call that failed: its caller gets the error, inside the stream if one has begun. */
-import { AttemptFailure } from "../attempts/index.ts";
+import { AttemptFailure, type Failure } from "../attempts/index.ts";
 import { toGatewayError, type GatewayError } from "../base/errors.ts";
 import type { ErrorExplainer } from "../base/load-guard.ts";
 import type { Log } from "../base/log.ts";
@@ -26,8 +26,8 @@ interface FailedCall {
   readonly reply: Reply;
   /** Releases the call's hold. Absent: it has none. */
   readonly release?: () => Promise<void> | undefined;
-  /** True if the error is told in a stream although none has begun. `outcome` is that of the last attempt. */
-  readonly inStream?: (error: GatewayError, outcome: string | undefined) => boolean;
+  /** True if the error is told in a stream although none has begun. `last`: the last attempt's failure. */
+  readonly inStream?: (error: GatewayError, last: Failure | undefined) => boolean;
   /** The error as the last frames of a stream. */
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
 }
@@ -52,7 +52,12 @@ export async function endFailed({ log, load }: Failing, failed: FailedCall): Pro
   if (reply.gone) record.status = "client_closed";
   else recordFailure(record, error);
   if (reply.gone || reply.ended) return;
-  if (!reply.started && failed.inStream?.(error, failure?.outcome) !== true)
-    throw new CallError(error, failure?.body);
+  if (!isInStream(failed, error, failure)) throw new CallError(error, failure?.body);
   reply.end(framesOf(error));
 }
+
+const isInStream = (
+  { reply, inStream }: FailedCall,
+  error: GatewayError,
+  last: Failure | undefined,
+): boolean => reply.started || inStream?.(error, last) === true;

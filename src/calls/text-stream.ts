@@ -3,17 +3,12 @@
  * frames are sent. STREAM rows; traps T14, T16, T17, T62, T88.
  */
 import type { ByteLease } from "../base/byte-budget.ts";
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import type { GatewayError } from "../base/errors.ts";
 import { createSseParser, SseOverflowError, type SseEvent, type SseParser } from "../base/sse.ts";
 import type { StreamTap } from "../protocols/index.ts";
-import {
-  answeredError,
-  BadAnswerError,
-  ExchangeError,
-  outcomeOfFailure,
-  type Exchange,
-} from "../upstream/index.ts";
+import { answeredError, BadAnswerError, ExchangeError, type Exchange } from "../upstream/index.ts";
 import { Backpressure, slowClientError } from "./backpressure.ts";
+import { brokenBy } from "./broken-by.ts";
 import { OpeningFrames } from "./opening-frames.ts";
 import type { Reply } from "./reply.ts";
 import { arrivedIsCharged, stopping, type Stoppable } from "./stopping.ts";
@@ -281,23 +276,3 @@ class Relay implements Stoppable {
     this.#options.stops.isSlowed = this.#backpressure.isSlowing;
   }
 }
-
-/**
- * The error for the caller of an answer that had begun. A refusal keeps its code, and so do a rate limit and an overload: callers act on
- * them.
- */
-function brokenBy(cause: ExchangeError | BadAnswerError): GatewayError {
-  const refusal = cause instanceof BadAnswerError ? cause.refusal : undefined;
-  if (refusal) return new GatewayError(refusal.code, refusal.message, { cause });
-  const { code } = outcomeOfFailure(cause).error;
-  const why = waitReasons.get(code);
-  const broken = "The provider broke off in the middle of its answer";
-  return why === undefined
-    ? new GatewayError("upstream_error", `${broken}.`, { cause })
-    : new GatewayError(code, `${broken}: ${why}.`, { cause });
-}
-
-const waitReasons: ReadonlyMap<ErrorCode, string> = new Map([
-  ["rate_limit_exceeded", "it limits its rate now"],
-  ["no_provider_available", "it is overloaded now"],
-]);

@@ -3,7 +3,7 @@
  * admit, attempt, meter, charge, answer.
  * Requirements: TXT; docs/architecture.md, docs/ledger.md, docs/routing.md.
  */
-import { badAnswer } from "../attempts/index.ts";
+import { badAnswer, type Failure } from "../attempts/index.ts";
 import { msSince } from "../base/elapsed.ts";
 import { errorCodec, type Route } from "../protocols/index.ts";
 import { CallContext, type AnyCall, type Answered, type TextServices } from "./context.ts";
@@ -43,7 +43,7 @@ export async function runTextCall(
       thrown,
       record,
       reply,
-      inStream: ({ code }, outcome) => isToldInStream(run.call, code, outcome),
+      inStream: ({ code }, last) => isToldInStream(run.call, code, last),
       framesOf: (error) => context!.tap.fail(error),
     });
     await (keeper === undefined ? end : keeper.watch(end));
@@ -63,9 +63,9 @@ export async function runTextCall(
 }
 
 /** Only an attempt, which has a context, ends with such an error. */
-function isToldInStream({ protocol, stream }: AnyCall, code: string, outcome?: string): boolean {
+function isToldInStream({ protocol, stream }: AnyCall, code: string, last?: Failure): boolean {
   const told = stream ? errorCodec(protocol).toldInStream?.get(code) : undefined;
-  return told === "always" || (told === "as_vendor" && outcome === badAnswer);
+  return told === "always" || (told === "as_vendor" && last?.outcome === badAnswer);
 }
 
 /** A call in flight; `context` is set once only money can refuse it. */

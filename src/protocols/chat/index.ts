@@ -13,7 +13,6 @@ import { splittingCodec } from "./minimax.ts";
 import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
-import { hideServerCalls, withoutServerCalls } from "./server-calls.ts";
 
 export const chatCodec: Codec = {
   name: "chat",
@@ -29,9 +28,9 @@ export const chatCodec: Codec = {
   },
   decodeRequest,
   encodeRequest,
-  decodeResponse: (body) => withoutServerCalls(decodeResponse(body)),
+  decodeResponse,
   encodeResponse,
-  decodeStream: () => hideServerCalls(decodeStream()),
+  decodeStream,
   encodeStream,
   encodeError,
   decodeError,
