@@ -264,10 +264,10 @@ function withoutReasoning(
   // If nothing is known of the model, the caller's own vendor checks the pair itself.
   const mayForce = isOwn ? goTogether !== false : goTogether === true;
   if (!mayForce && isForced(request.toolChoice)) return forcedCall;
-  // An adaptive model may start to reason in the middle of a tool loop.
-  return isOwn || ability?.kind === "adaptive"
-    ? undefined
-    : unsignedBeginning(request, target.limits);
+  // Adaptive thinking may start in the middle of a tool loop.
+  const isAdaptive =
+    ability?.kind === "adaptive" || (ability && request.reasoning?.budget === "dynamic");
+  return isOwn || isAdaptive ? undefined : unsignedBeginning(request, target.limits);
 }
 
 const isForced = (choice: ToolChoice | undefined): boolean =>

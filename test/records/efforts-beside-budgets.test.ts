@@ -51,6 +51,21 @@ it.each([
   });
 });
 
+it("CONV-413: so it does in the middle of a tool loop, if it is adaptive; a budget is refused there (T39)", () => {
+  const call = { id: "c", type: "function", function: { name: "look", arguments: "{}" } };
+  const messages: JsonObject[] = [
+    { role: "user", content: "hi" },
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "c", content: "seen" },
+  ];
+  const members = { reasoning_effort: "high", messages };
+  expect(sent("chat", members, claude46)).toMatchObject({
+    thinking: { type: "adaptive" },
+    ...effort("high"),
+  });
+  expect(sent("chat", members, claude45).thinking).toBeUndefined();
+});
+
 it("CONV-413: an effort of its own protocol stays alone", () => {
   for (const model of [claude45, claude46])
     expect(sent("messages", effort("high"), model)).toEqual({
