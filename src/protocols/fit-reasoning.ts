@@ -28,7 +28,6 @@ export function fitReasoning(fitting: Fitting): void {
   // On its own protocol a request's words need no translation, and the vendor checks the turns itself.
   const isOwn = fitting.request.protocol === limits.protocol;
   if (!isOwn) fitSummary(fitting, limits.reasoning);
-  if (!isOwn && thinksUnasked(fitting)) setDynamic(fitting);
   if (hasNoKnownField(fitting)) return dropReasoning(fitting);
   if (ability) fitKnownReasoning(fitting, ability);
   else fitByProtocol(fitting, limits.reasoning);
@@ -99,14 +98,12 @@ function thinksUnasked({ request, target }: Fitting): boolean {
   return !ability.off || ability.offAs !== undefined;
 }
 
-function setDynamic(fitting: Fitting): void {
-  const { request } = fitting;
-  fitting.request = { ...request, reasoning: { ...request.reasoning, budget: "dynamic" } };
-}
-
 /** Turns a summary level into the flag whether thoughts are returned (CONV-514). */
 function fitSummary(fitting: Fitting, { summaryIsFlag }: ReasoningLimits): void {
   if (summaryIsFlag) fitDisplay(fitting);
+  if (!thinksUnasked(fitting)) return;
+  const { request } = fitting;
+  fitting.request = { ...request, reasoning: { ...request.reasoning, budget: "dynamic" } };
 }
 
 function fitDisplay(fitting: Fitting): void {
