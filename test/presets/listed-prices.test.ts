@@ -24,6 +24,9 @@ describe("the price of a listed model", () => {
     // The tier has no rate for writes.
     expect(writesOf("openrouter/google/gemini-3.1-pro-preview")).toEqual(["2.375", "4.375"]);
     expect(writesOf("venice/gemini-3-1-pro-preview")).toEqual(["3", "5.5"]);
+    // These lists have both in one.
+    expect(writesOf("requesty/google/gemini-2.5-flash")).toEqual(["0.55"]);
+    expect(writesOf("helicone/gemini-2.5-pro")).toEqual(["1.25"]);
     // MiniMax charges less for writes of this model than for its input.
     expect(writesOf("minimax/MiniMax-M2.7-highspeed")).toEqual(["0.375"]);
   });
