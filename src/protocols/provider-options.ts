@@ -1,6 +1,6 @@
 /**
- * Options by provider, which Vercel's gateway reads from `providerOptions` of every protocol: `gateway` names fallback models and a service
- * tier, and the options of a provider its own spelling of such choices. They are removed there too. docs/decisions.md "Dropped parameters".
+ * Options by provider, which Vercel's gateway reads from `providerOptions` of every protocol. `gateway` names fallback models and a service
+ * tier. The options of a provider have its own spelling of such choices. They are removed there too. docs/decisions.md "Dropped parameters".
  */
 import { exactTwinOf } from "../base/exact-numbers.ts";
 import { isObject } from "../base/json.ts";

@@ -142,7 +142,7 @@ function amountFaults({ protocol, body, sent, can }: Amount): string[] {
   if (budget !== undefined && !isInRange(protocol, budget, can))
     faults.push(`budget ${JSON.stringify(budget)}`);
   const kinds: Readonly<Record<string, unknown>> = { adaptive: "enabled", budget: "adaptive" };
-  // Claude 4.6 takes both kinds. Of the models with budgets it alone has the effort `max`.
+  // Claude 4.6 takes both kinds. No other model with budgets has the effort `max`.
   const takesBoth = can.kind === "budget" && words.includes("max");
   if (thinking !== undefined && thinking === kinds[can.kind] && !takesBoth)
     faults.push("another's thinking");

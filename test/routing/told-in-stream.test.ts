@@ -1,7 +1,7 @@
 /**
  * Errors that a caller of a stream of responses gets inside it, because Codex acts on them only there (openai/codex api_bridge.rs,
- * sse/responses.rs): the refusal of a too long prompt, after which it shortens the conversation, and a rate limit that the vendor told
- * inside its own stream, after which it tries again. At the status it ends the turn.
+ * sse/responses.rs). After the refusal of a too long prompt it shortens the conversation. After a rate limit that the vendor told inside
+ * its own stream it tries again. At the status it ends the turn.
  */
 import { expect, it } from "vitest";
 import { startTestGateway } from "../support/gateway.ts";
