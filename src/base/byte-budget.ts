@@ -1,6 +1,7 @@
 /**
  * Limits the bytes of bodies that one process may hold at once: requests until their calls end or their streams begin, whole answers of
- * upstreams, and incomplete events of streams. Without it, only the callers would limit the sum of allowed bodies.
+ * upstreams, and what waits of streams: incomplete events, and frames before the answer begins. Without it, only the callers would limit
+ * the sum of allowed bodies.
  */
 import { OverBudget } from "./over-budget.ts";
 import { GatewayError } from "./errors.ts";

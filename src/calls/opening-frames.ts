@@ -2,6 +2,7 @@
  * Holds back the frames that open a stream and say nothing of its answer yet, such as `message_start`. Vendors send them at once, and
  * may fail right after: then another provider can still answer. docs/decisions.md "Opening frames".
  */
+import type { ByteLease } from "../base/byte-budget.ts";
 import type { SseEvent } from "../base/sse.ts";
 
 /**
@@ -12,16 +13,23 @@ const waitMs = 10_000;
 /** How many characters may wait. The events that open a responses stream repeat instructions and tools of the request. */
 const charactersMax = 524_288;
 
+/** Fewer characters are not counted: a stream of any protocol opens with them. */
+const countedMin = 16_384;
+
 export class OpeningFrames {
   readonly #frames: SseEvent[] = [];
+  readonly #call: ByteLease;
   readonly #due: () => void;
+  /** The room of the frames, because a vendor decides how long they wait; undefined while they are few. */
+  #lease: ByteLease | undefined;
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** True once frames have waited for long enough, or are too many. */
-  isDue = false;
+  /** True once frames have waited for long enough. */
+  #isDue = false;
 
-  /** `due`: called once frames have waited for long enough. */
-  constructor(due: () => void) {
+  /** `call`: a lease of the budget of bodies. `due`: called once frames have waited for long enough. */
+  constructor(call: ByteLease, due: () => void) {
+    this.#call = call;
     this.#due = due;
   }
 
@@ -34,20 +42,29 @@ export class OpeningFrames {
       this.#frames.push(frame);
       this.#characters += frame.data.length;
     }
-    if (this.#characters > charactersMax) this.isDue = true;
   }
 
-  /** The frames wait from now on, unless they do already. */
-  wait(): void {
+  /** The frames wait from now on, unless they do already. Returns false if they have waited for long enough, or are too many. */
+  wait(): boolean {
+    if (this.#isDue || this.#characters > charactersMax || !this.#fits()) return false;
     this.#timer ??= setTimeout(() => {
-      this.isDue = true;
+      this.#isDue = true;
       this.#due();
     }, waitMs);
+    return true;
+  }
+
+  /** Takes room for the frames; false if there is none. */
+  #fits(): boolean {
+    if (this.#characters < countedMin) return true;
+    this.#lease ??= this.#call.sibling();
+    return this.#lease.tryTake(this.#characters - this.#lease.bytes);
   }
 
   /** Returns all frames, which wait no longer. */
   end(): readonly SseEvent[] {
     clearTimeout(this.#timer);
+    this.#lease?.release();
     return this.#frames;
   }
 }

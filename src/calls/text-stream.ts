@@ -29,7 +29,7 @@ interface RelayOptions {
   readonly exchange: Exchange;
   readonly tap: StreamTap;
   readonly reply: Reply;
-  /** A lease of the budget in which incomplete events count. */
+  /** A lease of the budget in which incomplete events and waiting frames count. */
   readonly lease: ByteLease;
   onFirstFrame(): void;
   /** Called with each event of the upstream. */
@@ -64,7 +64,7 @@ class Relay implements Stoppable {
   readonly #reject: (error: Error) => void;
   readonly #parser: SseParser = createSseParser();
   /** The frames that wait for the answer to begin; undefined once it has begun for the caller. */
-  #opening: OpeningFrames | undefined = new OpeningFrames(() => this.#send(() => []));
+  #opening: OpeningFrames | undefined;
   #settled = false;
   #closeTimer: NodeJS.Timeout | undefined;
   /** Characters of the answer when the wait for the upstream's close last began. */
@@ -80,6 +80,7 @@ class Relay implements Stoppable {
     this.#options = options;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#opening = new OpeningFrames(options.lease, () => this.#send(() => []));
     this.#pendingBytes = new PendingEventBytes(options.lease, () => this.#giveUp());
   }
 
@@ -173,7 +174,7 @@ class Relay implements Stoppable {
     const { isOpening, ended, error } = this.#options.tap.seen;
     const isOver = ended && error === undefined;
     if (opening.isEmpty) return;
-    if (isOpening && !isOver && !opening.isDue) return opening.wait();
+    if (isOpening && !isOver && opening.wait()) return;
     this.#opening = undefined;
     this.#options.onFirstFrame();
     this.#write(opening.end());

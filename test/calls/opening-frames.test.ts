@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "
 afterEach(() => void vi.useRealTimers());
 
 /** A stream that has sent one opening frame. */
-function opened(frame = "start") {
+function opened(frame = "start", budget = new ByteBudget(2_000_000)) {
   let consumer!: Consumer;
   const sent: string[] = [];
   const stops: { stream: Stoppable | undefined; isSlowed: boolean } = {
@@ -44,7 +44,7 @@ function opened(frame = "start") {
     } as Partial<Exchange> as Exchange,
     tap: { seen, push: (event: SseEvent) => [event] } as unknown as StreamTap,
     reply: reply as unknown as Reply,
-    lease: new ByteBudget(1).lease(),
+    lease: budget.lease(),
     onFirstFrame: () => void (begun += 1),
     stops,
   });
@@ -105,6 +105,28 @@ it("opening frames leave once they are more than half a megabyte", async () => {
   expect(sent).toHaveLength(1);
   fail();
   expect(await outcome).toBe("broken");
+});
+
+it("opening frames count in the budget of bodies while they wait, and leave at once if they have no room", async () => {
+  const budget = new ByteBudget(50_000);
+  const first = opened("x".repeat(30_000), budget);
+  expect([first.sent, budget.heldBytes]).toEqual([[], 30_000]);
+  first.send("y".repeat(10_000));
+  expect([first.sent, budget.heldBytes]).toEqual([[], 40_000]);
+  const second = opened("z".repeat(20_000), budget);
+  expect([second.sent.length, budget.heldBytes]).toEqual([1, 40_000]);
+  first.fail();
+  expect(await first.outcome).toBe("cut");
+  expect(budget.heldBytes).toBe(0);
+  const third = opened("z".repeat(20_000), budget);
+  expect([third.sent, budget.heldBytes]).toEqual([[], 20_000]);
+  third.seen.isOpening = false;
+  third.send("text");
+  expect([third.sent.length, budget.heldBytes]).toEqual([1, 0]);
+  for (const one of [second, third]) {
+    one.fail();
+    expect(await one.outcome).toBe("broken");
+  }
 });
 
 it("an error while opening frames wait leaves the call to another provider", async () => {
