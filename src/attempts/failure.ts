@@ -14,7 +14,7 @@ import {
 export interface Failure {
   /** The caller's error if no other attempt follows. */
   readonly error: GatewayError;
-  /** For the records: a status code or a word. */
+  /** A status code or a word: for the records, and to tell `error` in the way that its vendor did. */
   readonly outcome: string;
   /** For the records: the vendor's own words, or our reason. */
   readonly message?: string | undefined;
@@ -119,8 +119,9 @@ export function laterFailure(
   if (earlier === undefined) return later;
   const soonestSeconds = Math.min(waitSecondsOf(earlier.failure), waitSecondsOf(later.failure));
   if (isRefusedByOne(later)) {
-    const { error: told, body } = earlier.failure;
-    return new AttemptFailure({ ...later.failure, error: told, body, soonestSeconds }, later.cause);
+    const { error: told, outcome, body } = earlier.failure;
+    const failure = { ...later.failure, error: told, outcome, body, soonestSeconds };
+    return new AttemptFailure(failure, later.cause);
   }
   const { error } = later.failure;
   const told = error.retryAfterSeconds;

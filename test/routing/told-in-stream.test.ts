@@ -55,14 +55,16 @@ it.each(protocols)(
   },
 );
 
+const opened = { type: "response.created", response: { id: "resp_1", output: [] } };
+const failed = {
+  type: "response.failed",
+  response: { id: "resp_1", status: "failed", output: [], error: { code: rate, message: words } },
+};
+const limitedInStream = [opened, failed].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
+const limited = json({ error: { message: words, type: rate, code: rate } }, 429);
+
 it("a rate limit that a vendor tells inside its stream is told in a stream of responses too, and elsewhere by its status", async () => {
-  const opened = { type: "response.created", response: { id: "resp_1", output: [] } };
-  const failed = {
-    type: "response.failed",
-    response: { id: "resp_1", status: "failed", output: [], error: { code: rate, message: words } },
-  };
-  const frames = [opened, failed].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
-  const vendor = await startRecorder(sse(frames));
+  const vendor = await startRecorder(sse(limitedInStream));
   const gateway = await startTestGateway({
     config: twoProviders({ url: vendor.url, protocol: "responses" }),
   });
@@ -83,8 +85,37 @@ it("a rate limit that a vendor tells inside its stream is told in a stream of re
   const messages = [{ role: "user", content: "hello" }];
   expect((await ask("/v1/chat/completions", { messages })).status).toBe(429);
 
-  vendor.answer(json({ error: { message: words, type: rate, code: rate } }, 429));
+  vendor.answer(limited);
   expect((await ask("/v1/responses", { input: "hello" })).status).toBe(429);
   await gateway.close();
   await vendor.close();
 });
+
+it.each([
+  ["inside its stream", sse(limitedInStream), 200],
+  ["by its status", limited, 429],
+] as const)(
+  "T43: a rate limit that a provider tells %s is told in that way too if the next refuses the reasoning of another account",
+  async (_how, first, status) => {
+    const words = { message: "The encrypted content could not be verified.", code: "server_error" };
+    const foreign = { type: "response.failed", response: { status: "failed", error: words } };
+    const refusals = {
+      200: json({ error: { ...words, type: "invalid_request_error" } }, 400),
+      429: sse(`data: ${JSON.stringify(foreign)}\n\n`),
+    };
+    const vendor = await startRecorder((request, response) =>
+      (request.path.startsWith("/first/") ? first : refusals[status])(request, response),
+    );
+    const gateway = await startTestGateway({
+      config: twoProviders({ url: vendor.url, protocol: "responses" }),
+    });
+    await gateway.credit("10");
+    const model = "lab/chat:@price";
+    const answer = await gateway.post("/v1/responses", { model, input: "hello", stream: true });
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toContain(rate);
+    expect(vendor.requests).toHaveLength(2);
+    await gateway.close();
+    await vendor.close();
+  },
+);
