@@ -62,7 +62,8 @@ const isRefusedRequest = ({ code, type, message }: WireError): boolean =>
 /** Returns the caller's error, in the vendor's words; undefined if the vendor reports anything else. */
 export function mistakeInAnswer(wire: WireError): GatewayError | undefined {
   const { code, message, param } = wire;
-  const isTheirs = (code !== undefined && codes.has(code.toLowerCase())) || isRefusedRequest(wire);
+  const isNamed = code !== undefined && codes.has(code.toLowerCase());
+  const isTheirs = (isNamed && !isForeignProof(wire)) || isRefusedRequest(wire);
   return isTheirs ? new GatewayError("upstream_rejected", message, { param }) : undefined;
 }
 

@@ -116,7 +116,7 @@ describe("a provider that refuses the reasoning inside its stream", () => {
   let streaming: Trio;
   beforeAll(async () => {
     const protocols = { a: "responses", b: "messages" } as const;
-    streaming = await startTrio({ prices: { a: 1, b: 2, c: 3 }, protocols, models: 3 });
+    streaming = await startTrio({ prices: { a: 1, b: 2, c: 3 }, protocols, models: 4 });
   });
   afterAll(() => streaming.close());
 
@@ -148,6 +148,8 @@ describe("a provider that refuses the reasoning inside its stream", () => {
       "acme/talk-2",
       failed(undefined, "Encrypted function output content could not be decrypted or decoded."),
     ],
+    // Another gateway of this kind, whose own providers all refuse it.
+    ["acme/talk-4", failed("upstream_rejected", error.message)],
   ])("T43: stays in use, and the next provider answers (%s)", async (model, refusal) => {
     streaming.up.a.answer(refusal);
     for (let calls = 0; calls < 8; calls += 1) {
