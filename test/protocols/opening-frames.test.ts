@@ -39,6 +39,8 @@ const opening: Readonly<Record<ProtocolName, readonly JsonObject[]>> = {
     // Azure's first frame.
     { id: "", choices: [], prompt_filter_results: [{ prompt_index: 0 }] },
     { id: "c", choices: [], usage },
+    { id: "c", object: "chat.completion.chunk" },
+    { usage },
     delta({ role: "assistant" }),
     delta({ role: "assistant", content: "", refusal: null, tool_calls: [] }),
     choices({ delta: {} }, { delta: { role: "assistant", content: null } }),
@@ -81,6 +83,9 @@ const saying: Readonly<Record<ProtocolName, readonly JsonObject[]>> = {
     // A member that the gateway does not know.
     delta({ role: "assistant", content: "", thoughts: { step: 1 } }),
     choices({ delta: {} }, { delta: { content: "Hi" } }),
+    // llama.cpp's progress in a long prompt, asked for by `return_progress`.
+    { ...delta({ role: "assistant", content: null }), prompt_progress: { total: 9, processed: 3 } },
+    { event: "status_of_the_future" },
     choices({ delta: {}, finish_reason: "stop" }),
     choices({ message: { role: "assistant", content: "Hi" }, finish_reason: null }),
   ],

@@ -45,7 +45,7 @@ export class ChatReader {
   #wireUsage: WireObject | undefined;
   /** True if the last usage has counts that cannot be true (T51). */
   misreports = false;
-  /** True while no choice has more than a role. */
+  /** True while no choice has more than a role, and no frame is of a kind that clients may show at once. */
   isOpening = true;
   #hasChoice = false;
   /** True once a choice has a delta. Until then a whole message is output; later it repeats the deltas (Perplexity). */
@@ -93,7 +93,7 @@ export class ChatReader {
     this.#hasDelta ||= wire.some(({ delta }) => isObject(delta));
     const choices = wire.map((choice) => readChoice(choice, this.#hasDelta));
     const failed = choices.some(({ reason }) => reason === "error");
-    this.isOpening &&= failed || wire.every(saysNothing);
+    this.isOpening &&= failed || (!isShown(chunk) && wire.every(saysNothing));
     this.#hasChoice ||= choices.length > 0;
     this.#hasOutput ||= choices.some(({ output }) =>
       outputTexts(output).some((text) => text !== ""),
@@ -143,6 +143,10 @@ function isFailure(code: unknown): boolean {
     !/^(?:ok|success|succeeded|processing|running)$/i.test(code as string)
   );
 }
+
+/** True for a frame of an unknown kind, and for llama.cpp's progress in a long prompt, for which a client asks by `return_progress`. */
+const isShown = ({ object, choices, usage, prompt_progress: progress }: WireObject): boolean =>
+  isSet(progress) || [object, choices, usage].every((member) => member === undefined);
 
 /** True for a choice without a finish reason, in which everything but the role is empty. */
 const saysNothing = ({ finish_reason: reason, delta, message }: WireObject): boolean =>
