@@ -118,6 +118,8 @@ export class CallContext implements Stoppable {
   #route: Route | undefined;
   /** True if the client slowed the stream: its speed says nothing about the provider. */
   isSlowed = false;
+  /** How long the frames of a stream waited for its answer to begin, in ms. */
+  waitedMs = 0;
   /** True if the vendor answers whole, also to a request for a stream (T14). */
   isWhole = false;
   /** Called once the request is written for a provider. */

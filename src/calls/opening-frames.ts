@@ -3,6 +3,7 @@
  * may fail right after: then another provider can still answer. docs/decisions.md "Opening frames".
  */
 import type { ByteLease } from "../base/byte-budget.ts";
+import { msSince } from "../base/elapsed.ts";
 import type { SseEvent } from "../base/sse.ts";
 
 /**
@@ -24,6 +25,7 @@ export class OpeningFrames {
   #lease: ByteLease | undefined;
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
+  #sinceMs: number | undefined;
   /** True once frames have waited for long enough. */
   #isDue = false;
 
@@ -37,6 +39,11 @@ export class OpeningFrames {
     return this.#frames.length === 0;
   }
 
+  /** How long frames have waited so far, in ms. */
+  get waitedMs(): number {
+    return this.#sinceMs === undefined ? 0 : msSince(this.#sinceMs);
+  }
+
   add(frames: readonly SseEvent[]): void {
     for (const frame of frames) {
       this.#frames.push(frame);
@@ -47,6 +54,7 @@ export class OpeningFrames {
   /** The frames wait from now on, unless they do already. Returns false if they have waited for long enough, or are too many. */
   wait(): boolean {
     if (this.#isDue || this.#characters > charactersMax || !this.#fits()) return false;
+    this.#sinceMs ??= performance.now();
     this.#timer ??= setTimeout(() => {
       this.#isDue = true;
       this.#due();

@@ -142,8 +142,9 @@ export async function answerStream(
     tap,
     reply: context.reply,
     lease: context.call.lease,
-    onFirstFrame() {
+    onFirstFrame(waitedMs) {
       recordFirstToken(context.record);
+      context.waitedMs = waitedMs;
       context.began(tap);
       textRoom?.began();
     },

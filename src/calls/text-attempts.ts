@@ -81,7 +81,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
   }
 
   protected speed(
-    { record, call, reply, isSlowed, isWhole }: CallContext,
+    { record, call, reply, isSlowed, isWhole, waitedMs }: CallContext,
     { started_ms: startedMs }: Attempt,
   ): MeasuredCall | undefined {
     const { firstTokenMs, metered } = record;
@@ -90,6 +90,7 @@ class TextFailover extends Failover<CallContext, Candidate, Candidate, Exchange,
       stream: call.stream,
       isWhole,
       firstTokenMs: firstTokenMs - startedMs,
+      waitedMs,
       durationMs: msSince(record.beganMs) - startedMs,
       outputTokens: reply.gone || isSlowed ? undefined : metered?.usage.outputTokens,
     };

@@ -31,7 +31,8 @@ interface RelayOptions {
   readonly reply: Reply;
   /** A lease of the budget in which incomplete events and waiting frames count. */
   readonly lease: ByteLease;
-  onFirstFrame(): void;
+  /** `waitedMs`: how long frames have waited for the answer to begin. */
+  onFirstFrame(waitedMs: number): void;
   /** Called with each event of the upstream. */
   readonly onEvent?: ((event: SseEvent) => void) | undefined;
   /** Holds the relay while it runs, so that a stop of the gateway can end it. */
@@ -176,7 +177,7 @@ class Relay implements Stoppable {
     if (opening.isEmpty) return;
     if (isOpening && !isOver && opening.wait()) return;
     this.#opening = undefined;
-    this.#options.onFirstFrame();
+    this.#options.onFirstFrame(opening.waitedMs);
     this.#write(opening.end());
   }
 

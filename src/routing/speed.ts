@@ -9,8 +9,10 @@ export interface MeasuredCall {
   readonly stream: boolean;
   /** True if the answer to a stream came whole: its tokens were made before the first one arrived. */
   readonly isWhole?: boolean | undefined;
-  /** Milliseconds from the request to the first frame of a stream, or to the end of a whole answer. */
+  /** Milliseconds from the request to the first frame for the caller of a stream, or to the end of a whole answer. */
   readonly firstTokenMs: number;
+  /** How long the vendor's first frame waited for it: the model was at work. Absent: it did not wait. */
+  readonly waitedMs?: number | undefined;
   readonly durationMs: number;
   /** Undefined if the call did not end normally. */
   readonly outputTokens: number | undefined;
@@ -62,10 +64,10 @@ export class Speed {
     latency.add(call.firstTokenMs, 1, nowMs);
     if (call.outputTokens === undefined || call.outputTokens < tokensMin) return;
     const isFlowing = call.stream && call.isWhole !== true;
-    const spentMs = isFlowing ? call.durationMs - call.firstTokenMs : call.durationMs;
+    const beganMs = isFlowing ? call.firstTokenMs - (call.waitedMs ?? 0) : 0;
     // The time before the first token is excluded, so the first token is too.
     const tokens = isFlowing ? call.outputTokens - 1 : call.outputTokens;
-    throughput.add(tokens, Math.max(spentMs, 1) / 1000, nowMs);
+    throughput.add(tokens, Math.max(call.durationMs - beganMs, 1) / 1000, nowMs);
   }
 
   /** Milliseconds to the first token; undefined if unknown. */

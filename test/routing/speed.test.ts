@@ -52,6 +52,12 @@ describe("tokens a second", () => {
     expect(speed.firstTokenMs(false, 0)).toBe(2_000);
   });
 
+  it("count a stream from the vendor's first frame, which may have waited for the answer to begin", () => {
+    speed.add({ ...call(true, 1_900, 101), waitedMs: 900 }, 0);
+    expect(speed.tokensPerSecond(true, 0)).toBe(100);
+    expect(speed.firstTokenMs(true, 0)).toBe(1_900);
+  });
+
   it("count a stream that came whole over its whole duration too", () => {
     speed.add({ ...call(true, 1_999, 100), isWhole: true }, 0);
     expect(speed.tokensPerSecond(true, 0)).toBe(50);

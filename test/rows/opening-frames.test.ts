@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { OpeningFrames } from "../../src/calls/opening-frames.ts";
+import { Speed } from "../../src/routing/speed.ts";
 import { eventually } from "../support/patience.ts";
 import { sse, type Answer } from "../support/recorder.ts";
 import {
@@ -237,6 +238,24 @@ it("T62: a client that leaves while opening frames wait pays for the input that 
   // 60 tokens of input, 40 from the cache, and the one of output that the start reports.
   expect(await eventually(charged, "the charge")).toBe(60n * 1_000n + 40n * 100n + 10_000n);
   expect(world.second.requests).toHaveLength(0);
+});
+
+it("a stream's tokens a second count from its opening, while the model may have been at work in silence", async () => {
+  using waiting = vi.spyOn(OpeningFrames.prototype, "wait");
+  using measured = vi.spyOn(Speed.prototype, "add");
+  world.first.answer(
+    stream([opening.messages], async (upstream) => {
+      await eventually(() => waiting.mock.lastCall, "opening frames that wait");
+      setTimeout(() => upstream.end(messages.frames.slice(1).join("")), 20);
+    }),
+  );
+  const answer = await world.call(messages, { model: byPrice(messages), stream: true });
+  await readEvents(answer);
+  await world.row(answer);
+  const { firstTokenMs, waitedMs = 0 } = measured.mock.lastCall![0];
+  // Timers may fire a little early.
+  expect(waitedMs).toBeGreaterThan(15);
+  expect(firstTokenMs).toBeGreaterThan(15);
 });
 
 it("a stream that goes well is the same, byte for byte, whether its opening frames waited or not", async () => {
