@@ -90,6 +90,25 @@ describe("CSV", () => {
     expect(rows.at(-1)!["usage.input_tokens"]).toBe("1000");
   });
 
+  it("requests has new columns after the earlier ones", async () => {
+    const { text } = await get(world.root, `/requests?${period}&model=none`);
+    const columns = text.trimEnd().split(",");
+    expect(columns.slice(columns.indexOf("usage.image_tool_output_tokens") + 1)).toEqual([
+      "explanation.error",
+      "tags",
+      "end_user",
+      "price_lines",
+      "price_lines_from",
+      "usage.unbilled",
+      "usage.file_searches",
+      "usage.map_searches",
+      "usage.attachment_searches",
+      "usage.code_runs",
+      "usage.x_posts",
+      "usage.x_profiles",
+    ]);
+  });
+
   it("requests reads at most one page for HEAD", async () => {
     const queries = vi.spyOn(world.gateway.database, "query");
     const answer = await fetch(`${world.gateway.url}/admin/v1/requests?${period}`, {

@@ -161,6 +161,9 @@ const otherCounts = [
   "image_tool_text_tokens",
   "image_tool_image_tokens",
   "image_tool_output_tokens",
+] as const;
+/** The same: programs read files by position too, so new columns stand after all earlier ones. */
+const laterCounts = [
   "unbilled",
   "file_searches",
   "map_searches",
@@ -218,6 +221,7 @@ const list = route({
     "end_user",
     "price_lines",
     "price_lines_from",
+    ...laterCounts.map((name) => `usage.${name}`),
   ],
   async handle({ services, actor, query }) {
     await services.logWritten();
