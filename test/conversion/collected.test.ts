@@ -131,6 +131,39 @@ it.each<["chat" | "responses", readonly JsonObject[], object]>([
   },
 );
 
+it("T15: a collected answer of Gemini keeps what earlier frames say of its sources, and is charged as streamed", () => {
+  const frame = (text: string, groundingMetadata: JsonObject, more: JsonObject = {}) => ({
+    candidates: [
+      { index: 0, content: { role: "model", parts: [{ text }] }, groundingMetadata, ...more },
+    ],
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 1, totalTokenCount: 11 },
+  });
+  const maps = { maps: { uri: "https://maps.google.com/?cid=1", title: "A" } };
+  const frames = streamOf(
+    frame("A", { webSearchQueries: ["a", "b"], googleMapsWidgetContextToken: "widget" }),
+    frame("B", { webSearchQueries: ["b", "c"], groundingChunks: [maps] }),
+    frame("", { webSearchQueries: [], groundingChunks: [] }),
+    frame("", {}, { finishReason: "STOP" }),
+  );
+  const contents = [{ role: "user", parts: [{ text: "Where?" }] }];
+  const route = routeOf("generate_content", "generate_content", { contents });
+  const answer = route.answerFromFrames(frames)!;
+  expect(answer["candidates"]).toMatchObject([
+    {
+      content: { parts: [{ text: "AB" }] },
+      groundingMetadata: {
+        webSearchQueries: ["a", "b", "c"],
+        googleMapsWidgetContextToken: "widget",
+        groundingChunks: [maps],
+      },
+    },
+  ]);
+  const tap = route.tap();
+  for (const one of frames) tap.push(one);
+  expect(route.usage(answer)).toMatchObject({ mapSearches: 3 });
+  expect(route.usage(answer)).toEqual(tap.seen.usage);
+});
+
 it("T15: a file that a streamed answer cites keeps its id if a converted whole answer is collected", () => {
   const citation = {
     type: "char_location",

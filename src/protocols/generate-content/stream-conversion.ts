@@ -20,6 +20,9 @@ interface Candidate {
   /** The members beside the content; the last value of each wins. */
   readonly members: JsonObject;
   readonly parts: JsonObject[];
+  /** The members of its grounding, and the queries of all frames. */
+  readonly grounding: JsonObject;
+  readonly queries: Set<Json>;
 }
 
 /** Collects a stream into a whole answer; undefined if it broke off. */
@@ -53,13 +56,29 @@ const set = (members: WireObject): JsonObject =>
   Object.fromEntries(Object.entries(members as JsonObject).filter(([, value]) => value !== null));
 
 function takeCandidate(candidates: Map<unknown, Candidate>, wire: WireObject): void {
-  const { content, logprobsResult: logprobs, ...others } = wire;
+  const { content, logprobsResult: logprobs, groundingMetadata: grounding, ...others } = wire;
   const index = wire["index"] ?? 0;
-  const known = candidates.get(index) ?? { members: {}, parts: [] };
+  const known = candidates.get(index) ?? {
+    members: {},
+    parts: [],
+    grounding: {},
+    queries: new Set<Json>(),
+  };
   candidates.set(index, known);
   Object.assign(known.members, set(others));
   if (isObject(logprobs)) addLists(known.members, "logprobsResult", logprobs);
+  if (isObject(grounding)) addGrounding(known, grounding);
   for (const part of objects(objectOf(content)["parts"])) addPart(known.parts, part as JsonObject);
+}
+
+/**
+ * Adds the grounding of a later frame. It may be empty, which takes nothing back. Queries add up, because each is billed. Supports name
+ * chunks by their place, so the last list of each counts.
+ */
+function addGrounding({ grounding, queries }: Candidate, later: WireObject): void {
+  for (const query of list(later["webSearchQueries"])) queries.add(query as Json);
+  for (const [name, value] of Object.entries(set(later)))
+    if (!Array.isArray(value) || value.length > 0) grounding[name] = value;
 }
 
 /** Merges an object whose lists continue from frame to frame. */
@@ -101,8 +120,13 @@ const isPlain = (part: JsonObject): part is JsonObject & { text: string } =>
   typeof part["text"] === "string" &&
   Object.keys(part).every((name) => name === "text" || name === "thought");
 
-function completeCandidate({ members, parts }: Candidate): JsonObject {
-  return { content: { role: "model", parts: parts.map(withArguments) }, ...members };
+function completeCandidate({ members, parts, grounding, queries }: Candidate): JsonObject {
+  if (queries.size > 0) grounding["webSearchQueries"] = [...queries];
+  return {
+    content: { role: "model", parts: parts.map(withArguments) },
+    ...members,
+    ...(Object.keys(grounding).length > 0 && { groundingMetadata: grounding }),
+  };
 }
 
 /** Returns a call with its arguments joined, if they came in pieces. */
