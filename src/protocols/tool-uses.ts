@@ -110,6 +110,15 @@ export function usesToReserve(
   return Math.min(limit ?? usesMax, bounded + unbounded, usesMax);
 }
 
+/** Posts that one search in X is assumed to fetch. */
+const postsPerSearch = 10;
+
+/** Returns what to reserve for this many searches in X. */
+export const xUses = (searches: number): ToolUses => ({
+  xPosts: Math.min(postsPerSearch * searches, usesMax),
+  xProfiles: searches,
+});
+
 /** Returns the uses to reserve for a tool that needs no entry among the tools. */
 export const usesAllowed = (max: unknown): number => usesToReserve(() => true, [{}], max);
 

@@ -73,6 +73,14 @@ it.each<[number, number[] | undefined[], number | undefined]>([
   },
 );
 
+it("BILL-23: an enormous limit of calls reserves no more posts of X than can be charged", () => {
+  const body = { model: "m", input: "Hi", tools: [{ type: "x_search" }], max_tool_calls: 1e9 };
+  expect(codecs.responses.direct.facts(body).toolUses).toMatchObject({
+    xPosts: 10_000,
+    xProfiles: 10_000,
+  });
+});
+
 it("HOOK-07: a private address is found in an object within a part", () => {
   const body = (url: string) => ({
     model: "m",

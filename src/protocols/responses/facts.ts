@@ -4,7 +4,7 @@ import type { CallFacts } from "../codec.ts";
 import { jsonCharacters, textCharacters, textInDataUrl } from "../count-text.ts";
 import { asksForImageTool } from "../image-tool.ts";
 import { list, nonEmpty } from "../read.ts";
-import { isSearchTool, usesAllowed, usesToReserve } from "../tool-uses.ts";
+import { isSearchTool, usesAllowed, usesToReserve, xUses } from "../tool-uses.ts";
 import { isSealed } from "./agent-message.ts";
 
 interface Size {
@@ -15,8 +15,6 @@ interface Size {
 }
 
 const codeTools: ReadonlySet<unknown> = new Set(["code_interpreter", "code_execution"]);
-/** Posts that one search in X is assumed to fetch. */
-const postsPerSearch = 10;
 
 /** Reads the facts of a validated request. */
 export function readFacts(body: WireObject): CallFacts {
@@ -27,7 +25,6 @@ export function readFacts(body: WireObject): CallFacts {
   const max = body["max_tool_calls"];
   const reserved = (isTool: (tool: WireObject) => boolean): number =>
     usesToReserve(isTool, body["tools"], max);
-  const xSearches = reserved(({ type }) => type === "x_search");
   const maximum = body["max_output_tokens"];
   return {
     maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
@@ -40,8 +37,7 @@ export function readFacts(body: WireObject): CallFacts {
       fileSearches: reserved(({ type }) => type === "file_search"),
       attachmentSearches: size.files > 0 ? usesAllowed(max) : 0,
       codeRuns: reserved(({ type }) => codeTools.has(type)),
-      xPosts: postsPerSearch * xSearches,
-      xProfiles: xSearches,
+      ...xUses(reserved(({ type }) => type === "x_search")),
     },
     imageTool: asksForImageTool(body["tools"]),
   };
