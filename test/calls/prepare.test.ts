@@ -19,6 +19,8 @@ function cachingRows(): string[] {
   const rows: Record<string, readonly [offer: string, more?: string]> = {
     marked: [offer("claude-sonnet-5")],
     "marked-converse": [offer("us.anthropic.claude-sonnet-5", { protocol: "converse" })],
+    // Converse keeps a caller's own markers only for models with Amazon's names.
+    "profile-converse": [offer("claude-profile", { protocol: "converse" })],
     "no-claude": [offer("deepseek-v4")],
     "no-writes": [offer("claude-sonnet-5", { rates: 'cache_read: "0.1", ' })],
     "no-reads": [offer("claude-sonnet-5", { rates: 'cache_write: "1.25", ' })],
@@ -61,6 +63,10 @@ const catalog = catalogIn(
         name === "gpt" ? "" : "parameters: { prompt_cache_key: false }",
       ).replace("upstream_model: up, ", ""),
     ),
+    textRow("acme/both", [
+      `provider: first, protocol: messages, upstream_model: claude-sonnet-5, price: { input: "1", ${cacheRates}output: "1" }`,
+      `provider: own, protocol: responses, upstream_model: gpt-5.6, ${price("1")}`,
+    ]).replaceAll("upstream_model: up, ", ""),
     textRow("acme/claude", [`provider: first, protocol: messages, ${price("1")}`]),
     ...cachingRows(),
   ].join("\n"),
@@ -72,6 +78,7 @@ const services = {
   forceConversion: false,
 } as unknown as TextServices;
 
+const weather = { type: "function", function: { name: "weather" } };
 const startedMs = 1_700_000_000_999;
 
 function prepared(model: string, more: object = {}, protocol = "chat") {
@@ -111,7 +118,7 @@ describe("a prompt_cache_key", () => {
     },
   );
 
-  it.each(["no-claude", "no-writes", "no-reads", "off-by-record", "in-chat"])(
+  it.each(["no-claude", "profile-converse", "no-writes", "no-reads", "off-by-record", "in-chat"])(
     "CONV-217: does not mark the call of model %s",
     (name) => {
       const first = call(`acme/${name}`);
@@ -120,6 +127,24 @@ describe("a prompt_cache_key", () => {
       expect(listed(`acme/${name}`) !== undefined).toBe(name === "in-chat");
     },
   );
+});
+
+it("CONV-418: each provider of one model gets the session in its own way, whichever is asked first", () => {
+  const { candidates } = prepared("acme/both", { prompt_cache_key: "s1", tools: [weather] });
+  const sent = candidates.map((candidate) => {
+    const { body } = candidate.route();
+    return [
+      candidate.offer.protocol,
+      body["prompt_cache_key"],
+      JSON.stringify(body).includes("cache_control"),
+      candidate.notes(),
+    ];
+  });
+  const rewritten = [expect.objectContaining({ param: "prompt_cache_key", kind: "rewritten" })];
+  expect(sent.toSorted()).toEqual([
+    ["messages", undefined, true, rewritten],
+    ["responses", "s1", false, []],
+  ]);
 });
 
 describe("the record of a prepared call", () => {
