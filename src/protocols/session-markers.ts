@@ -29,9 +29,14 @@ export function markSession(fitted: CanonicalRequest, asked: CanonicalRequest): 
   const note = (kind: Note["kind"], detail: string): Note[] => [{ param, kind, detail }];
   const why = whyUnmarked(key, asked);
   if (why !== undefined) return { request, notes: note("dropped", `${why}, dropped`) };
+  const marked = withMarkers(request);
+  if (countMarkers(marked) === 0)
+    return { request, notes: note("dropped", `the upstream has no cache key, and ${nothingYet}`) };
   const detail = "the upstream has no cache key: cache markers were set instead";
-  return { request: withMarkers(request), notes: note("rewritten", detail) };
+  return { request: marked, notes: note("rewritten", detail) };
 }
+
+const nothingYet = "before the first answer only tools and a system prompt are cached, dropped";
 
 function whyUnmarked(key: string, asked: CanonicalRequest): string | undefined {
   if (key === "") return "it is empty";

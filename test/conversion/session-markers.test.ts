@@ -81,7 +81,10 @@ describe("a session with a prompt_cache_key", () => {
 
   it("CONV-418: has no markers on its turns before the first answer, because it may not continue", () => {
     const once = { messages: [{ role: "user", content: "Classify this: ..." }], ...key };
-    expect(markersIn(sent("chat", once).body)).toBe(0);
+    const bare = sent("chat", once);
+    expect(markersIn(bare.body)).toBe(0);
+    const detail = expect.stringMatching(/before the first answer .*dropped$/);
+    expect(bare.notes).toMatchObject([{ param: "prompt_cache_key", kind: "dropped", detail }]);
     const system = { role: "system", content: "You classify." };
     const { body } = sent("chat", { ...once, messages: [system, ...once.messages] });
     expect(body).toMatchObject({
