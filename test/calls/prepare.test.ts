@@ -131,20 +131,14 @@ describe("a prompt_cache_key", () => {
 
 it("CONV-418: each provider of one model gets the session in its own way, whichever is asked first", () => {
   const { candidates } = prepared("acme/both", { prompt_cache_key: "s1", tools: [weather] });
-  const sent = candidates.map((candidate) => {
-    const { body } = candidate.route();
-    return [
-      candidate.offer.protocol,
-      body["prompt_cache_key"],
-      JSON.stringify(body).includes("cache_control"),
-      candidate.notes(),
-    ];
-  });
-  const rewritten = [expect.objectContaining({ param: "prompt_cache_key", kind: "rewritten" })];
-  expect(sent.toSorted()).toEqual([
-    ["messages", undefined, true, rewritten],
-    ["responses", "s1", false, []],
-  ]);
+  const sent = new Map(candidates.map((candidate) => [candidate.offer.protocol, candidate]));
+  const [claude, gpt] = [sent.get("messages")!, sent.get("responses")!];
+  expect(claude.route().body).toMatchObject({ tools: [{ cache_control: { type: "ephemeral" } }] });
+  expect(claude.route().body).not.toHaveProperty("prompt_cache_key");
+  expect(claude.notes()).toMatchObject([{ param: "prompt_cache_key", kind: "rewritten" }]);
+  expect(gpt.route().body).toMatchObject({ prompt_cache_key: "s1" });
+  expect(JSON.stringify(gpt.route().body)).not.toContain("cache_control");
+  expect(gpt.notes()).toEqual([]);
 });
 
 describe("the record of a prepared call", () => {
