@@ -7,6 +7,7 @@ import type { Note } from "../base/notes.ts";
 import type {
   CacheBreakpoint,
   JsonObject,
+  MediaPart,
   Message,
   Part,
   Tool,
@@ -17,7 +18,7 @@ import { billingDetail, withoutBillingLine } from "./billing-line.ts";
 import { contentFieldNames } from "./caller-names.ts";
 import { lacks, type Context } from "./fit-context.ts";
 import type { Fitting } from "./fit-fields.ts";
-import { fitMedia } from "./fit-media.ts";
+import { fitMedia, mayBePdf } from "./fit-media.ts";
 import { newMergeBudget, objectRoot } from "./object-root.ts";
 import type { Limits } from "./limits.ts";
 import { refusalOf } from "./loss-refusal.ts";
@@ -221,13 +222,18 @@ function fitMarker<Item extends object>(
 ): Item {
   if (!("cache" in item) || item.cache === undefined) return item;
   const { ttl, param: name = usual } = item.cache as CacheBreakpoint;
-  const { cacheMarkersMax, plainMarkers } = context.target.limits;
+  const { cacheMarkersMax, plainMarkers, documentsUnmarked } = context.target.limits;
   if (!context.keepsMarker()) {
     const why =
       cacheMarkersMax === 0
         ? "the upstream caches prompts by itself, dropped"
         : `the upstream takes ${cacheMarkersMax} cache markers, the first and the last were kept`;
     context.note(name, cacheMarkersMax === 0 ? "dropped" : "rewritten", why);
+    return { ...item, cache: undefined };
+  }
+  if (documentsUnmarked && !ofTool && isOtherDocument(item)) {
+    const why = "the upstream takes no cache marker after a document that is no PDF, dropped";
+    context.note(name, "dropped", why);
     return { ...item, cache: undefined };
   }
   if (!plainMarkers) return item;
@@ -239,6 +245,10 @@ function fitMarker<Item extends object>(
   context.note(name, "rewritten", "this model caches for five minutes only");
   return { ...item, cache: {} };
 }
+
+/** True for a document that is no PDF. */
+const isOtherDocument = (item: object): boolean =>
+  "media" in item && item.media === "file" && !mayBePdf((item as MediaPart).source);
 
 /** Keeps the first marker, which all calls share, and the last ones, which cover this conversation so far (CONV-605). */
 function markerKeeper(count: number, max: number): () => boolean {

@@ -84,7 +84,7 @@ function sourceRule(
 }
 
 /** The requirement rows speak of PDF; a document of unknown type counts as one (CONV-606). */
-const mayBePdf = (source: MediaSource): boolean =>
+export const mayBePdf = (source: MediaSource): boolean =>
   source.kind === "file_id" ||
   (source.kind !== "parts" &&
     (source.mediaType === undefined ||

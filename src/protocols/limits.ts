@@ -85,6 +85,8 @@ export interface Limits {
   readonly cacheMarkersMax: number;
   /** True if cache markers may only follow texts and media of a turn, and last five minutes. Absent: also tools, calls and results, and an hour. */
   readonly plainMarkers?: true;
+  /** True if the vendor refuses a cache marker right after a document that is no PDF, or after documents alone. Absent: it takes both. */
+  readonly documentsUnmarked?: true;
   /** True if system turns go apart at the top, and the conversation must begin with the user. */
   readonly systemOnTop: boolean;
   /** True if nothing may follow the calls of a turn: some vendors then miss their results, or see the start of an answer. Absent: it may. */

@@ -58,7 +58,7 @@ export function prepare(request: CanonicalRequest, input: RouteInput): Prepared 
   const legal = renameArguments(plain.request, limits);
   const renamed = renameTools(legal.request, upstream);
   const marked = input.marksSessions
-    ? markSession(renamed.request, request)
+    ? markSession(renamed.request, request, limits)
     : { request: renamed.request, notes: [] };
   return {
     fitted: marked.request,

@@ -21,22 +21,27 @@ export function keepingSession({ unsupportedFields, ...limits }: Limits): Limits
 /**
  * Returns the fitted request with markers in place of its key, if it still has one.
  * @param asked the request as the caller sent it
+ * @param limits those of the upstream
  */
-export function markSession(fitted: CanonicalRequest, asked: CanonicalRequest): Fitted {
+export function markSession(
+  fitted: CanonicalRequest,
+  asked: CanonicalRequest,
+  limits: Limits,
+): Fitted {
   const { promptCacheKey: key, ...request } = fitted;
   if (key === undefined) return { request, notes: [] };
   const param = asked.names.promptCacheKey ?? "prompt_cache_key";
   const note = (kind: Note["kind"], detail: string): Note[] => [{ param, kind, detail }];
   const why = whyUnmarked(key, asked);
   if (why !== undefined) return { request, notes: note("dropped", `${why}, dropped`) };
-  const marked = withMarkers(request);
+  const marked = withMarkers(request, limits);
   if (countMarkers(marked) === 0)
     return { request, notes: note("dropped", `the upstream has no cache key, and ${nothingYet}`) };
   const detail = "the upstream has no cache key: cache markers were set instead";
   return { request: marked, notes: note("rewritten", detail) };
 }
 
-const nothingYet = "before the first answer only tools and a system prompt are cached, dropped";
+const nothingYet = "this call has nothing to mark for its cache yet, dropped";
 
 function whyUnmarked(key: string, asked: CanonicalRequest): string | undefined {
   if (key === "") return "it is empty";
@@ -51,17 +56,21 @@ const isExplicit = ({ param, value }: CanonicalRequest["native"][number]): boole
   param === "prompt_cache_options" && isObject(value) && value["mode"] === "explicit";
 
 /** A conversation without an answer may not continue, and a cache write costs more than input. So its turns are not marked. */
-function withMarkers(request: CanonicalRequest): CanonicalRequest {
+function withMarkers(request: CanonicalRequest, limits: Limits): CanonicalRequest {
   const { messages, tools, toolChoice } = request;
   const lastTool = allowedTools(tools ?? [], toolChoice).at(-1);
+  const takesMarker = markable(limits);
+  const lastOf = (role: Message["role"], count: number): Message[] =>
+    messages
+      .filter((message) => message.role === role && message.content.some(takesMarker))
+      .slice(-count);
   const goesOn = messages.some(({ role }) => role === "assistant");
-  const marked = new Set([
-    ...messages.filter(isMarkable("system")).slice(-1),
-    ...(goesOn ? messages.filter(isMarkable("user")).slice(-2) : []),
-  ]);
+  const marked = new Set([...lastOf("system", 1), ...(goesOn ? lastOf("user", 2) : [])]);
   return {
     ...request,
-    messages: messages.map((message) => (marked.has(message) ? withMarkedEnd(message) : message)),
+    messages: messages.map((message) =>
+      marked.has(message) ? withMarkedEnd(message, takesMarker) : message,
+    ),
     ...(tools && {
       tools: tools.map((tool): Tool => (tool === lastTool ? { ...tool, cache: {} } : tool)),
     }),
@@ -69,17 +78,15 @@ function withMarkers(request: CanonicalRequest): CanonicalRequest {
 }
 
 /** Claude refuses markers on reasoning and on blank texts. */
-const takesMarker = (part: Part): boolean =>
-  part.type === "text"
-    ? part.text.trim() !== ""
-    : part.type === "media" || part.type === "tool_result";
+const markable =
+  ({ documentsUnmarked }: Limits) =>
+  (part: Part): boolean => {
+    if (part.type === "text") return part.text.trim() !== "";
+    if (part.type === "media") return !(documentsUnmarked && part.media === "file");
+    return part.type === "tool_result";
+  };
 
-const isMarkable =
-  (role: Message["role"]) =>
-  (message: Message): boolean =>
-    message.role === role && message.content.some(takesMarker);
-
-function withMarkedEnd(message: Message): Message {
+function withMarkedEnd(message: Message, takesMarker: (part: Part) => boolean): Message {
   const end = message.content.findLastIndex(takesMarker);
   const content = message.content.map((part, at): Part =>
     at === end ? ({ ...part, cache: {} } as Part) : part,

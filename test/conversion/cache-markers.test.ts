@@ -95,6 +95,32 @@ describe("cache markers at Converse", () => {
     ]);
   });
 
+  it("CONV-605: at Claude are not sent right after a document that is no PDF, which the vendor refuses", () => {
+    const pdf = { type: "base64", media_type: "application/pdf", data: "JVBERi0=" };
+    const plain = { type: "text", media_type: "text/plain", data: "1,2" };
+    const { body: claude, notes } = routeOf(
+      "messages",
+      "converse",
+      {
+        model: "acme/x",
+        max_tokens: 100,
+        messages: [plain, pdf].flatMap((source) => [
+          { role: "user", content: [text("Read:"), { type: "document", source, ...short }] },
+          { role: "assistant", content: "Done." },
+        ]),
+      },
+      { upstreamModel: "us.anthropic.claude-opus-4-6-v1" },
+    );
+    const point = { cachePoint: { type: "default" } };
+    expect(claude["messages"]).toMatchObject([
+      { content: [{ text: "Read:" }, { document: { format: "txt" } }] },
+      {},
+      { content: [{ text: "Read:" }, { document: { format: "pdf" } }, point] },
+      {},
+    ]);
+    expect(notes).toMatchObject([{ param: "messages.content.cache_control", kind: "dropped" }]);
+  });
+
   it("CONV-605: at Claude are sent for them", () => {
     const claude = sent("us.anthropic.claude-opus-4-6-v1", text("Here."), short);
     expect(JSON.stringify(claude.body).match(/cachePoint/g)).toHaveLength(3);

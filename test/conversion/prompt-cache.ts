@@ -22,9 +22,21 @@ interface Block {
 
 const isPoint = (block: Wire): boolean => "cachePoint" in block;
 
+/** Refuses what Bedrock refuses. @throws Error for a cache point right after a document that is no PDF, or after nothing but documents */
+function checkPoints(blocks: readonly Wire[]): void {
+  for (const [at, block] of blocks.entries()) {
+    if (!isPoint(block)) continue;
+    const { document } = blocks[at - 1]!;
+    if (isWire(document) && document["format"] !== "pdf") throw new Error("type: Field required");
+    const others = blocks.slice(0, at).filter((one) => !isPoint(one) && !("document" in one));
+    if (others.length === 0) throw new Error("There is nothing available to cache");
+  }
+}
+
 /** The blocks of a list. In Converse a marker is a block of its own, after the marked one. */
 function blocksIn(list: unknown, place: string): Block[] {
   const blocks = typeof list === "string" ? [{ type: "text", text: list }] : items(list);
+  checkPoints(blocks);
   return blocks.flatMap((whole, at) => {
     const { cache_control: marker, ...block } = whole;
     const next = blocks[at + 1];

@@ -83,7 +83,7 @@ describe("a session with a prompt_cache_key", () => {
     const once = { messages: [{ role: "user", content: "Classify this: ..." }], ...key };
     const bare = sent("chat", once);
     expect(markersIn(bare.body)).toBe(0);
-    const detail = expect.stringMatching(/before the first answer .*dropped$/);
+    const detail = expect.stringMatching(/nothing to mark .* yet, dropped$/);
     expect(bare.notes).toMatchObject([{ param: "prompt_cache_key", kind: "dropped", detail }]);
     const system = { role: "system", content: "You classify." };
     const { body } = sent("chat", { ...once, messages: [system, ...once.messages] });
@@ -121,6 +121,31 @@ describe("a session with a prompt_cache_key", () => {
     expect(ends).toMatchObject([{ name: "read" }, { text: "Where?" }, { type: "image" }]);
     expect(marked).toBe(5);
   });
+
+  it.each([
+    ["application/pdf", "JVBERi0="],
+    ["text/csv", "YSxi"],
+  ])(
+    "CONV-605: has no marker right after a document (%s) at Bedrock, and still reads what was sent before",
+    (type, data) => {
+      const file = { type: "file", file: { file_data: `data:${type};base64,${data}` } };
+      const text = { type: "text", text: "What is it?" };
+      const user = (...content: object[]) => ({ role: "user", content });
+      const turns = [user(text, file), user(file, text), user(file), user(text)].flatMap(
+        (asked) => [asked, { role: "assistant", content: "A list." }],
+      );
+      const cache = new PromptCache();
+      const calls = [1, 3, 5, 7].map((end) => {
+        const body = {
+          messages: [{ role: "system", content: "Be brief." }, ...turns.slice(0, end)],
+        };
+        return cache.call(sent("chat", { ...body, ...key }, "converse").body);
+      });
+      for (const [index, { marked }] of calls.slice(0, -1).entries())
+        expect(calls[index + 1]!.read).toBeGreaterThanOrEqual(marked);
+      expect(calls.at(-1)!.marked).toBe(calls.at(-1)!.blocks);
+    },
+  );
 
   it("T31: reports the key, which does not reach the vendor, and is kept for five minutes whatever the caller asks for", () => {
     for (const to of upstreams) {

@@ -61,10 +61,14 @@ export const conversionLimits: Limits = {
 /** For Nova, which refuses cache points after tools, calls and results, and for more than five minutes. */
 export const novaLimits: Limits = { ...conversionLimits, cacheMarkersMax: 4, plainMarkers: true };
 
-/** For Claude, which has the same limits at Bedrock as at Anthropic. */
+/**
+ * For Claude, which has the same limits at Bedrock as at Anthropic. But a cache point after a document fails there: "type: Field required",
+ * and after a PDF alone "There is nothing available to cache" (strands-agents #1966, opencode #17300).
+ */
 export const claudeLimits: Limits = {
   ...conversionLimits,
   cacheMarkersMax: 4,
+  documentsUnmarked: true,
   refusesBlankStops: true,
   argumentName: claudeArgumentName,
   reasoning: { ...conversionLimits.reasoning, excludes: ["temperature", "topP"] },
