@@ -3,25 +3,33 @@
  * tools from the start. Without a name the result would be empty, and the model would take its search for a vain one. T33.
  */
 import { isObject } from "../base/json.ts";
+import { getOrCreate } from "../base/memoize.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, JsonObject, NativeField, Part } from "./canonical/request.ts";
+import type { Limits } from "./limits.ts";
+import { shortNames } from "./tool-names.ts";
 
 const place = /^messages\[(\d+)\]\.content\[(\d+)\]\.content\[\d+\]$/;
 
 const detail =
   "the upstream is offered all tools from the start: those that the result loads are named in it";
 
-/** Returns the request with the loaded tools as texts of their results. `body` is the caller's, for another protocol. */
+/**
+ * Returns the request with the loaded tools as texts of their results, under the names by which the upstream is offered them. `body` is the
+ * caller's, for another protocol.
+ */
 export function nameLoadedTools(
   request: CanonicalRequest,
   body: JsonObject,
+  limits: Limits,
 ): { readonly request: CanonicalRequest; readonly notes: readonly Note[] } {
   const references = request.native.filter(isReference);
   if (references.length === 0) return { request, notes: [] };
+  const shorts = shortNames(request, limits);
   const loaded = new Map<unknown, string[]>();
   for (const reference of references) {
-    const id = resultOf(reference, body);
-    loaded.set(id, [...(loaded.get(id) ?? []), ...nameIn(reference)]);
+    const names = nameIn(reference).map((name) => shorts.get(name) ?? name);
+    getOrCreate(loaded, resultOf(reference, body), (): string[] => []).push(...names);
   }
   const named = (part: Part): Part => {
     const tools = part.type === "tool_result" ? loaded.get(part.callId) : undefined;

@@ -46,7 +46,7 @@ export function prepare(request: CanonicalRequest, input: RouteInput): Prepared 
   const ofUpstream = limitsOf(upstream, input);
   const limits = input.marksSessions ? keepingSession(ofUpstream) : ofUpstream;
   const keyed = input.sessionKeys ? withSessionKey(request, upstreamModel) : request;
-  const loaded = nameLoadedTools(keyed, body);
+  const loaded = nameLoadedTools(keyed, body, upstream.limits);
   const turned = applyToolChanges(loaded.request);
   const flat = flattenNamespaces(turned.request);
   const fitted = fit(flat.request, { limits, maxOutputTokens, outputTokensMax, abilities });

@@ -36,7 +36,7 @@ function offeredName(called: string, offered: ReadonlySet<string>): string {
 
 /** Renames tools that the target refuses, everywhere in a request: definitions, choice, calls and results. */
 export function renameTools(request: CanonicalRequest, upstream: UpstreamCodec): Renamed {
-  const shorts = shortNames(namesIn(request), upstream.limits);
+  const shorts = shortNames(request, upstream.limits);
   const originals = new Map([...shorts].map(([original, short]) => [short, original]));
   const short = (name: string): string => shorts.get(name) ?? name;
   const { tools, toolChoice } = request;
@@ -88,10 +88,12 @@ function namesIn({ tools = [], messages, toolChoice }: CanonicalRequest): Set<st
   return names;
 }
 
-type Names = ReadonlyMap<string, string>;
-
-/** Returns a short name for each refused name, different from all others in the request. */
-function shortNames(names: ReadonlySet<string>, { toolName, toolNameMax }: Limits): Names {
+/** Returns a short name for each refused name of a tool, different from all others in the request. */
+export function shortNames(
+  request: CanonicalRequest,
+  { toolName, toolNameMax }: Limits,
+): ReadonlyMap<string, string> {
+  const names = namesIn(request);
   const taken = new Set([...names].filter((name) => toolName.test(name)));
   const shorts = new Map<string, string>();
   for (const name of names) {

@@ -100,6 +100,22 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
     expect(reported.split(", ")).toContain("messages.content.tool_reference");
   });
 
+  it("T33: loaded tools have the names in it under which they are offered, if theirs are refused", () => {
+    const long = `mcp__${"plugin_".repeat(9)}_read`;
+    const use = { type: "tool_use", id: "a", name: "find", input: {} };
+    const loaded = { type: "tool_reference", tool_name: long };
+    const messages = [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: [use] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: [loaded] }] },
+    ];
+    const tools = [tool("find"), tool(long, { defer_loading: true })];
+    const { tools: names, text } = asked("messages", to, { ...said(), messages, tools });
+    expect(names).toHaveLength(2);
+    expect(names[1] === long).toBe(to === "generate_content");
+    expect(text).toContain(`You can call these tools now: ${String(names[1])}"`);
+  });
+
   it("T33: may contain only an effort, which is reported as lost", () => {
     const user = { role: "user", content: "Hi" };
     const wish = { role: "system", output_config: { effort: "low" } };
