@@ -92,13 +92,20 @@ export class EventCompleter {
     return isChanged ? { ...frame, ...added } : undefined;
   }
 
-  /** The items of a finished answer that began and never ended. Codex takes an item from its end alone. */
+  /**
+   * The items of a finished answer that began and never ended. Codex takes an item from its end alone, and one that ends twice for two.
+   * Vendors may change the id of an item, and leave items out of the answer: in the place of one then stands another.
+   */
   unended(output: Json | undefined): JsonObject[] {
     const items = objects(output) as JsonObject[];
-    return [...this.#items.values()].flatMap(({ id, index, isDone }) => {
-      if (isDone) return [];
-      const item = items.find((one) => one["id"] === id) ?? items[index];
-      return item === undefined ? [] : [{ output_index: index, item }];
+    const byId = new Map(items.map((item) => [item["id"], item]));
+    return [...this.#items.values()].flatMap((begun) => {
+      if (begun.isDone) return [];
+      const { id, index } = begun;
+      const item = byId.get(id) ?? items[index];
+      const owner = this.#byId.get(nonEmpty(item?.["id"]) ?? "");
+      const isOwn = owner === undefined || owner === begun;
+      return item !== undefined && isOwn ? [{ output_index: index, item }] : [];
     });
   }
 

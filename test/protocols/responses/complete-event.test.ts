@@ -175,3 +175,24 @@ it("TXT-10: events of other kinds, and whole ones, pass byte for byte", () => {
   ];
   expect(tapped(direct, frames).passed).toEqual(frames);
 });
+
+it("T10: an item that the answer leaves out does not end as the one in its place", () => {
+  const whole = { ...said, content: [text] };
+  const ends = (...steps: Step[]) =>
+    toldOf(
+      ["output_item.added", { output_index: 0, item: thought }],
+      ["output_item.added", { output_index: 1, item: { ...said, content: [] } }],
+      ...steps,
+    ).flatMap(({ type, item }) => (type === "response.output_item.done" ? [item] : []));
+  const done: Step = ["output_item.done", { output_index: 1, item: whole }];
+  const completed = (output: JsonObject[]): Step => ["completed", { response: { output, usage } }];
+  expect(ends(done, completed([whole]))).toMatchObject([whole]);
+  expect(ends(completed([whole]))).toMatchObject([whole]);
+  // Its end has another number than its beginning.
+  expect(ends(["output_item.done", { output_index: 2, item: whole }], completed([whole]))).toEqual([
+    expect.objectContaining({ id: "msg_b" }),
+  ]);
+  // An id that changed.
+  const renamed = { ...thought, id: "rs_other" };
+  expect(ends(done, completed([renamed, whole]))).toMatchObject([whole, renamed]);
+});
