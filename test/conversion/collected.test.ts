@@ -36,6 +36,24 @@ it.each(["abort", "network_error", "insufficient_system_resource"])(
   },
 );
 
+it("T15: calls of the vendor's servers stay in it, and so does what stands beside the caller's", () => {
+  const call = (id: string, index: number): JsonObject => ({
+    id,
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+    provider_specific_fields: { place: index },
+  });
+  const calls = ["srvtoolu_1", "call_2"].map(call);
+  const chunks = calls.map((said, index) => ({
+    id: "c",
+    choices: [{ index: 0, delta: { tool_calls: [{ ...said, index }] } }],
+  }));
+  const frames = streamOf(...chunks, end(0, "tool_calls"), "[DONE]");
+  expect(routeOf("chat", "chat", asked).answerFromFrames(frames)).toMatchObject({
+    choices: [{ message: { tool_calls: calls } }],
+  });
+});
+
 it.each<[JsonObject | string, string, string, JsonObject]>([
   // OpenAI itself says so of a call that the caller named.
   [{ type: "function", function: { name: "f" } }, "call_1", "stop", { finish_reason: "stop" }],

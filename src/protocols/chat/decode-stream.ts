@@ -16,7 +16,7 @@ import type { Output } from "./output.ts";
 import { decodeContent } from "./parts.ts";
 import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { mergeDetails, signatureOf } from "./reasoning.ts";
-import { endCalls, noToolCalls, ownCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
+import { endCalls, hasOwnCalls, noToolCalls, takeCallPiece, type ToolCalls } from "./tool-calls.ts";
 
 type TextKind = "text" | "refusal" | "reasoning";
 
@@ -44,8 +44,11 @@ interface StreamState {
   markerSeen: boolean;
 }
 
-/** Returns a decoder for one stream. It reads only one choice. */
-export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
+/**
+ * Returns a decoder for one stream. It reads only one choice. Calls that the vendor's servers made have a place in this protocol alone:
+ * `hasServerCalls` reads them too.
+ */
+export function decodeStream(hasServerCalls = false): Transducer<SseEvent, CanonicalEvent> {
   const initial: StreamState = {
     reader: new ChatReader(),
     phase: "waiting",
@@ -57,7 +60,7 @@ export function decodeStream(): Transducer<SseEvent, CanonicalEvent> {
     hasAnnotations: false,
     texts: [],
     details: [],
-    tools: noToolCalls(),
+    tools: noToolCalls(hasServerCalls),
     finish: undefined,
     isEnding: false,
     markerSeen: false,
@@ -194,7 +197,7 @@ function endStream(state: StreamState, why: EndReason): CanonicalEvent[] {
   const cited = pages.flatMap((page) => citationEvents(state, page));
   const events = [...cited, ...closeBlock(state), ...endCalls(state.tools, state.id)];
   state.phase = "ended";
-  const hasCalls = ownCalls(state.tools).length > 0;
+  const hasCalls = hasOwnCalls(state.tools);
   const finish = decodeFinish(state.finish?.reason, hasCalls, state.finish?.stopReason);
   return [...events, { type: "finish", finish }];
 }

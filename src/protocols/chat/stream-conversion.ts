@@ -189,7 +189,10 @@ function collectChoice(
   index: number,
   isMarked: boolean,
 ): JsonObject | undefined {
-  const response = collectFrames({ decodeStream }, isMarked ? [...frames, endMarker] : frames);
+  const response = collectFrames(
+    { decodeStream: () => decodeStream(true) },
+    isMarked ? [...frames, endMarker] : frames,
+  );
   if (!response) return undefined;
   const { message: said, ...choice } = encodeChoice(response, index, isFunction);
   const { reasoning_content: _content, reasoning: _text, ...rest } = said as JsonObject;

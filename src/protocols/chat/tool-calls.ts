@@ -25,9 +25,16 @@ export interface ToolCalls {
   readonly byIndex: Map<unknown, Call>;
   /** By the vendor's id; the first of several. */
   readonly byId: Map<string, Call>;
+  /** True if the calls that the vendor's servers made count too. */
+  readonly hasServerCalls: boolean;
 }
 
-export const noToolCalls = (): ToolCalls => ({ calls: [], byIndex: new Map(), byId: new Map() });
+export const noToolCalls = (hasServerCalls: boolean): ToolCalls => ({
+  calls: [],
+  byIndex: new Map(),
+  byId: new Map(),
+  hasServerCalls,
+});
 
 /** Takes one item of `delta.tool_calls`. `answerId` is the stream's id, used for calls without an id. */
 export function takeCallPiece(
@@ -44,7 +51,7 @@ export function takeCallPiece(
   }
   call.wireId ??= id;
   if (id !== undefined && call.wireId === id && !state.byId.has(id)) state.byId.set(id, call);
-  if (isServerCall(call.wireId)) return [];
+  if (isLeftOut(state, call)) return [];
   call.isCustom ||= piece.isCustom;
   if (repeatsAll(call, text)) return [];
   call.said += text;
@@ -113,13 +120,17 @@ function beginCall({ byId }: ToolCalls, call: Call, answerId: string): Canonical
   return [start, { type: "tool_call_delta", block, arguments: waiting }];
 }
 
-/** The calls that the caller has to make. */
-export const ownCalls = ({ calls }: ToolCalls): readonly Call[] =>
-  calls.filter(({ wireId }) => !isServerCall(wireId));
+const isLeftOut = ({ hasServerCalls }: ToolCalls, { wireId }: Call): boolean =>
+  !hasServerCalls && isServerCall(wireId);
+
+/** True if the caller has to make a call. */
+export const hasOwnCalls = ({ calls }: ToolCalls): boolean =>
+  calls.some(({ wireId }) => !isServerCall(wireId));
 
 /** Ends all calls, once. A call that never got a name still begins, so that its arguments are not lost. */
 export function endCalls(state: ToolCalls, answerId: string): CanonicalEvent[] {
-  return ownCalls(state).flatMap((call) => {
+  return state.calls.flatMap((call) => {
+    if (isLeftOut(state, call)) return [];
     const begun = call.name === "" ? beginCall(state, call, answerId) : [];
     return [...begun, { type: "tool_call_end", block: call.block }];
   });
