@@ -77,9 +77,13 @@ function asksForReasoning(reasoning: Reasoning | undefined): boolean {
   return budget !== undefined ? budget !== 0 : effort !== undefined && effort !== "none";
 }
 
-/** True for Claude models that decide themselves how much they reason: they return no thoughts unless these are asked for. */
+/**
+ * True if a Claude model is told to decide itself how much it reasons. It can then be told whether to return its thoughts: those after 4.6
+ * return none otherwise. Models with budgets alone get one by now.
+ */
 export function hasDisplay({ request, target }: Fitting): boolean {
-  const isAdaptive = target.abilities?.reasoning?.kind === "adaptive";
+  const kind = target.abilities?.reasoning?.kind;
+  const isAdaptive = kind === "adaptive" || kind === "budget";
   return (
     isAdaptive && target.limits.protocol === "messages" && request.reasoning?.budget === "dynamic"
   );

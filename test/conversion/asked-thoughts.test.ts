@@ -1,5 +1,6 @@
 /** Thoughts asked for at models that do not return or have them by default. Requirements: CONV-514, CONV-423, RESP-26. */
 import { describe, expect, it } from "vitest";
+import type { ReasoningAbility } from "../../src/base/abilities.ts";
 import { at } from "../rows/protocols.ts";
 import { routeOf } from "./route.ts";
 import type { Body } from "./world.ts";
@@ -31,12 +32,13 @@ it("CONV-514: without a summary nothing is asked", () => {
 describe("thoughts asked for at Claude models that return none by default", () => {
   const adaptive = { kind: "adaptive", off: true, values: ["low", "high"] } as const;
   const budget = { kind: "budget", off: true, min: 1024 } as const;
+  const either = { ...budget, values: ["low", "high", "max"] } as const;
   const always = { ...adaptive, off: false } as const;
   const unlessOff = { ...adaptive, offAs: "between_tools" } as const;
   const asked = (
     from: "responses" | "generate_content",
     body: Body,
-    reasoning: typeof adaptive | typeof budget | typeof always | typeof unlessOff = adaptive,
+    reasoning: ReasoningAbility = adaptive,
   ) => {
     const { body: sent, notes } = routeOf(from, "messages", body, {
       abilities: { reasoning },
@@ -71,6 +73,24 @@ describe("thoughts asked for at Claude models that return none by default", () =
     expect(asked("generate_content", thoughts(included))).toEqual({
       thinking: { type: "adaptive", display },
       notes: [],
+    });
+  });
+
+  it("CONV-423: at Claude 4.6, which takes budgets too, they are chosen unless it has one", () => {
+    const shown = { type: "adaptive", display: "summarized" };
+    const asks = (include: boolean) => asked("generate_content", thoughts(include), either);
+    expect(asked("responses", summary("high"), either)).toEqual({
+      thinking: shown,
+      notes: [["reasoning.summary", "rewritten"]],
+    });
+    expect(asks(true)).toEqual({ thinking: shown, notes: [] });
+    expect(asks(false)).toEqual({ thinking: { ...shown, display: "omitted" }, notes: [] });
+    const { contents } = thoughts(true);
+    const thinkingConfig = { thinkingBudget: 2000, includeThoughts: true };
+    const budgeted = { contents, generationConfig: { thinkingConfig } };
+    expect(asked("generate_content", budgeted, either)).toEqual({
+      thinking: { type: "enabled", budget_tokens: 2000 },
+      notes: [["generationConfig.thinkingConfig.includeThoughts", "dropped"]],
     });
   });
 
