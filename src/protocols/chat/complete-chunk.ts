@@ -4,6 +4,7 @@
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
+import { getOrCreate } from "../../base/memoize.ts";
 import { callId } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import {
@@ -20,7 +21,9 @@ import { hasForeignTier } from "../service-tiers.ts";
 import { completeCall, isCompleteCall, isOwnCall } from "./complete-call.ts";
 import { ownReason } from "./finish.ts";
 import { idText } from "./id-text.ts";
+import type { CallPiece } from "./output.ts";
 import { hasListedContent, withPlainContent } from "./plain-content.ts";
+import { findCall } from "./tool-calls.ts";
 
 /** The fields that are the same on every chunk. */
 export interface ChunkFields {
@@ -88,16 +91,16 @@ export class ChunkCompleter {
    */
   #hasWholeCalls({ index, delta: { tool_calls: calls } }: WholeChoice): boolean {
     if (!Array.isArray(calls)) return true;
-    const { count, places, byId, renamed } = this.#calls.get(index) ?? newCalls();
+    const known = this.#calls.get(index) ?? newCalls();
     const begun = new Set<unknown>();
-    let next = count;
+    let next = known.calls.length;
     return (calls as WireObject[]).every((call) => {
       const { index: told, id } = call;
-      const place = places.get(told as number);
-      if (place !== undefined) return told === place && !renamed.has(place);
+      const continued = findCall(known, pieceOf(call));
+      if (continued) return told === continued.place && continued.newId === undefined;
       next += 1;
       if (told !== next - 1 || !isCompleteCall(call)) return false;
-      const isNew = !byId.has(id as string) && !begun.has(id);
+      const isNew = !known.byId.has(id as string) && !begun.has(id);
       begun.add(id);
       return isNew;
     });
@@ -140,62 +143,66 @@ export class ChunkCompleter {
 
   /** The first piece of a call needs its id, type and arguments too. */
   #call(call: JsonObject, choice: unknown, answerId = ""): JsonObject {
-    const calls = this.#calls.get(choice) ?? newCalls();
-    this.#calls.set(choice, calls);
-    const isCustom = isObject(call["custom"]);
-    const id = idText(call);
-    const name = nonEmpty(objectOf(call[isCustom ? "custom" : "function"])["name"]);
-    const told = placeOf(call["index"]);
-    const known = told === undefined ? continuedBy(calls, id, name) : calls.places.get(told);
-    const index = known ?? calls.count;
-    if (!calls.places.has(told ?? index)) calls.places.set(told ?? index, index);
-    const named = { ...call, ...member("id", ownId(calls, index, id, answerId)), index };
-    if (index < calls.count) return named;
-    calls.count = index + 1;
+    const calls = getOrCreate(this.#calls, choice, newCalls);
+    const piece = pieceOf(call);
+    const known = findCall(calls, piece);
+    const own = known ?? addCall(calls, piece, answerId);
+    noteId(calls, own, piece.id);
+    const named = {
+      ...call,
+      ...member("id", piece.id && (own.newId ?? piece.id)),
+      index: own.place,
+    };
+    if (known) return named;
     calls.hasOwn ||= isOwnCall(call);
-    return completeCall(named, () => callId(answerId, index), "");
+    return completeCall(named, () => callId(answerId, own.place), "");
   }
 }
 
-/** Calls begun: how many, whether the caller has to make one, and their places by the vendor's number and by id. */
+interface Call {
+  readonly place: number;
+  /** The vendor's id; undefined until it arrives. */
+  wireId: string | undefined;
+  /** Set if an earlier call has the vendor's id, as LocalAI sends it. Clients match results by it. */
+  readonly newId: string | undefined;
+}
+
+/** The calls begun, also by the vendor's number and id, and whether the caller has to make one. */
 interface Calls {
-  count: number;
+  readonly calls: Call[];
+  readonly byIndex: Map<number, Call>;
+  readonly byId: Map<string, Call>;
   hasOwn: boolean;
-  readonly places: Map<number, number>;
-  readonly byId: Map<string, number>;
-  /** New ids by place, for calls with the id of an earlier one, as LocalAI sends them. Clients match results by it. */
-  readonly renamed: Map<number, string>;
 }
 
 const newCalls = (): Calls => ({
-  count: 0,
-  hasOwn: false,
-  places: new Map(),
+  calls: [],
+  byIndex: new Map(),
   byId: new Map(),
-  renamed: new Map(),
+  hasOwn: false,
 });
 
-/** Notes the vendor's id of a piece of a call. Returns the call's own id instead, if an earlier call has it. */
-function ownId(
-  { count, byId, renamed }: Calls,
-  index: number,
-  id: string | undefined,
-  answerId: string,
-): string | undefined {
-  if (id === undefined) return undefined;
-  if (!byId.has(id)) byId.set(id, index);
-  else if (index >= count) renamed.set(index, callId(answerId, index));
-  return renamed.get(index) ?? id;
+type Piece = Pick<CallPiece, "id" | "name"> & { readonly index: number | undefined };
+
+function pieceOf(call: WireObject): Piece {
+  const { name } = objectOf(call[isObject(call["custom"]) ? "custom" : "function"]);
+  return { index: placeOf(call["index"]), id: idText(call), name: nonEmpty(name) };
 }
 
-/** The place of the call that a piece without a number continues; undefined if it begins one. */
-function continuedBy(
-  { count, byId }: Calls,
-  id: string | undefined,
-  name: string | undefined,
-): number | undefined {
-  if (id !== undefined) return byId.get(id);
-  return name === undefined ? Math.max(0, count - 1) : undefined;
+function addCall({ calls, byIndex, byId }: Calls, { index, id }: Piece, answerId: string): Call {
+  const place = calls.length;
+  const newId = id !== undefined && byId.has(id) ? callId(answerId, place) : undefined;
+  const call: Call = { place, wireId: id, newId };
+  calls.push(call);
+  byIndex.set(index ?? place, call);
+  return call;
+}
+
+/** Notes the vendor's id of a call. Further ids of its pieces do not count: some vendors send a new one with each. */
+function noteId({ byId }: Calls, call: Call, id: string | undefined): void {
+  if (id === undefined) return;
+  call.wireId ??= id;
+  if (call.wireId === id && !byId.has(id)) byId.set(id, call);
 }
 
 /** A number of a choice or call; undefined if there is none. */

@@ -43,12 +43,7 @@ export function takeCallPiece(
   answerId: string,
 ): CanonicalEvent[] {
   const { index, id, name, text } = piece;
-  let call = findCall(state, piece);
-  if (!call) {
-    if (id === undefined && name === undefined && state.calls.length > 0)
-      call = state.calls.at(-1)!;
-    else call = addCall(state, index);
-  }
+  const call = findCall(state, piece) ?? addCall(state, index);
   call.wireId ??= id;
   if (id !== undefined && call.wireId === id && !state.byId.has(id)) state.byId.set(id, call);
   if (isLeftOut(state, call)) return [];
@@ -74,24 +69,29 @@ const repeatsAll = ({ said, isCustom }: Call, text: string): boolean =>
   text.endsWith("}") &&
   text === said;
 
+/** The calls of a stream so far, as far as their pieces need them. */
+interface KnownCalls<Known> {
+  readonly calls: readonly Known[];
+  readonly byIndex: ReadonlyMap<unknown, Known>;
+  readonly byId: ReadonlyMap<string, Known>;
+}
+
 /**
  * Returns the call that a piece continues; undefined if it begins one. A new id with a name begins a call even at a used index: some
  * vendors number every call 0 (T5). An id alone continues the call with that id, or else the one at its index: some vendors send a new id
- * with every piece.
+ * with every piece. A piece with neither continues the last call, unless its index is that of another.
  */
-function findCall(
-  { calls, byIndex, byId }: ToolCalls,
-  { index, id, name }: CallPiece,
-): Call | undefined {
-  if (typeof index === "number") {
-    const call = byIndex.get(index);
-    // Some vendors number the pieces of one call.
-    if (!call && id !== undefined && name === undefined) return byId.get(id);
-    if (!call || id === undefined || call.wireId === undefined || call.wireId === id) return call;
-    return byId.get(id) ?? (name === undefined ? call : undefined);
-  }
-  if (id !== undefined) return byId.get(id);
-  return name === undefined ? calls.at(-1) : undefined;
+export function findCall<Known extends Pick<Call, "wireId">>(
+  { calls, byIndex, byId }: KnownCalls<Known>,
+  { index, id, name }: Pick<CallPiece, "index" | "id" | "name">,
+): Known | undefined {
+  const call = typeof index === "number" ? byIndex.get(index) : undefined;
+  if (call && (id === undefined || call.wireId === undefined || call.wireId === id)) return call;
+  if (id === undefined) return name === undefined ? calls.at(-1) : undefined;
+  const named = byId.get(id);
+  // Some vendors number the pieces of one call.
+  if (typeof index === "number" && !call && name !== undefined) return undefined;
+  return named ?? (name === undefined ? call : undefined);
 }
 
 function addCall({ calls, byIndex }: ToolCalls, index: unknown): Call {

@@ -313,3 +313,39 @@ it.each([
     "call_up1_2",
   ]);
 });
+
+it.each<[string, JsonObject[], number[]]>([
+  [
+    "a new id and name at a used number begin a call",
+    [
+      { index: 0, id: "a", type: "function", function: { name: "x", arguments: "{" } },
+      { index: 0, function: { arguments: "}" } },
+      { index: 0, id: "b", type: "function", function: { name: "y", arguments: "{" } },
+      { index: 0, function: { arguments: "}" } },
+      { index: 0, id: "a", function: { arguments: " " } },
+    ],
+    [0, 0, 1, 1, 0],
+  ],
+  [
+    "a new id alone does not",
+    [
+      { index: 0, id: "a", type: "function", function: { name: "x", arguments: "{" } },
+      { index: 0, id: "b", type: "function", function: { arguments: "}" } },
+    ],
+    [0, 0],
+  ],
+  [
+    "nor does a new number without a name",
+    [
+      { index: 0, id: "a", type: "function", function: { name: "x", arguments: "{" } },
+      { index: 1, id: "a", type: "function", function: { arguments: "}" } },
+      { index: 2, function: { arguments: " " } },
+    ],
+    [0, 0, 0],
+  ],
+])("T5: pieces belong to the same calls as in conversion: %s", (_title, pieces, places) => {
+  const told = callsIn(passed(...pieces.map(call), end)) as JsonObject[];
+  expect(told).toEqual(pieces.map((piece, at) => ({ ...piece, index: places[at] })));
+  const together = { ...base, choices: [{ index: 0, delta: { tool_calls: pieces } }] };
+  expect(callsIn(passed(together, end))).toEqual(told);
+});
