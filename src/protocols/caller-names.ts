@@ -31,7 +31,7 @@ const chatMedia = {
 } as const;
 
 const chat: ContentFieldNames = {
-  media: ({ media }) => `messages.content.${chatMedia[media]}`,
+  media: ({ media, inPicture }) => `messages.content.${chatMedia[inPicture ? "image" : media]}`,
   made: "messages.images",
   detail: "messages.content.image_url.detail",
   reasoning: "messages.reasoning_content",
@@ -46,7 +46,7 @@ const chat: ContentFieldNames = {
 };
 
 const responses: ContentFieldNames = {
-  media: ({ media }) => `input.content.input_${media}`,
+  media: ({ media, inPicture }) => `input.content.input_${inPicture ? "image" : media}`,
   made: "input.image_generation_call",
   detail: "input.content.detail",
   reasoning: "input.reasoning",

@@ -2,6 +2,7 @@
 import { bareType, registeredType } from "../base/media-types.ts";
 import type { MediaPart, MediaSource } from "./canonical/request.ts";
 import { pictureTypeOf } from "./image-type.ts";
+import { member } from "./read.ts";
 
 /** Parses such a string. A `data:` URL that is not base64 stays a URL. */
 export function parseMediaUrl(url: string): MediaSource {
@@ -15,12 +16,19 @@ export function parseMediaUrl(url: string): MediaSource {
 }
 
 /**
- * The kind of what is in a picture's place. Dify and others send videos and sound there too, as `data:` URLs with their type. Bytes of a
- * picture count more than its label. Other types stay: Gemini reads PDF files there.
+ * Returns what is in a picture's place. Dify and others send videos and sound there too, as `data:` URLs with their type. Bytes of a picture
+ * count more than its label. Other types stay: Gemini reads PDF files there.
  */
-export function kindInPicture(source: MediaSource): MediaPart["media"] {
+export function partInPicture(source: MediaSource, detail: string | undefined): MediaPart {
+  const media = kindIn(source);
+  return media === "image"
+    ? { type: "media", media, source, ...member("detail", detail) }
+    : { type: "media", media, source, inPicture: true };
+}
+
+function kindIn(source: MediaSource): "image" | "audio" | "video" {
   if (source.kind !== "base64" || pictureTypeOf(source.data) !== undefined) return "image";
-  const [kind] = source.mediaType.split("/");
+  const kind = source.mediaType.split("/", 1)[0]!.toLowerCase();
   return kind === "video" || kind === "audio" ? kind : "image";
 }
 

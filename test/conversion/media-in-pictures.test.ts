@@ -35,10 +35,31 @@ it.each(["video/mp4", "audio/wav", "application/pdf"])(
 
 it.each([
   ["video/mp4", /video content/],
-  ["audio/wav", /audio content/],
+  ["AUDIO/wav", /audio content/],
 ])("CONV-424: %s in a picture's place is refused by its kind towards messages", (type, words) => {
   expect(() => sentTo("messages", urlOf(type))).toThrow(words);
 });
+
+it.each([
+  ["chat", "messages", "image_url"],
+  ["responses", "input", "input_image"],
+] as const)(
+  "CONV-424: the refusal names the field of %s in which it stood",
+  (caller, field, part) => {
+    const url = urlOf("video/mp4");
+    const content = [{ type: part, image_url: caller === "chat" ? { url } : url }];
+    const body = { ...byName[caller].body("acme/x", false), [field]: [{ role: "user", content }] };
+    const param = `${field}.content.${part}`;
+    const refusal: unknown = expect.objectContaining({
+      param,
+      message: expect.stringContaining(param) as unknown,
+    });
+    expect(() => routeOf(caller, "messages", body)).toThrow(refusal as Error);
+    const abilities = { inputModalities: ["text", "image"] } as const;
+    const direct = { abilities, inputMedia: 1 };
+    expect(() => routeOf(caller, caller, body, direct)).toThrow(refusal as Error);
+  },
+);
 
 it("CONV-517: the bytes of a picture count more than its label", () => {
   for (const sent of sentTo("messages", urlOf("video/mp4", png)))

@@ -91,6 +91,8 @@ export interface MediaPart {
   readonly source: MediaSource;
   /** Image detail: `low`, `high`, `auto`, `original`. */
   readonly detail?: string | undefined;
+  /** True for a video or sound in the caller's field for pictures. */
+  readonly inPicture?: true;
   readonly filename?: string | undefined;
   /** Documents only: extra context for the model (messages, Converse). */
   readonly context?: string | undefined;

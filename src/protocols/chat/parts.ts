@@ -18,7 +18,7 @@ import {
   joinText,
   type KnownKeys,
 } from "../content-parts.ts";
-import { formatMediaUrl, kindInPicture, parseMediaUrl } from "../media-url.ts";
+import { formatMediaUrl, partInPicture, parseMediaUrl } from "../media-url.ts";
 import { member, objectOf } from "../read.ts";
 
 const knownKeys: KnownKeys = {
@@ -57,9 +57,7 @@ function decodeMedia(wire: WireObject): MediaPart | undefined {
     case "image_url": {
       const { url, detail } = objectOf(wire["image_url"]);
       if (typeof url !== "string") return undefined;
-      const source = parseMediaUrl(url);
-      const part: MediaPart = { type: "media", media: kindInPicture(source), source };
-      return typeof detail === "string" && part.media === "image" ? { ...part, detail } : part;
+      return partInPicture(parseMediaUrl(url), typeof detail === "string" ? detail : undefined);
     }
     case "video_url": {
       // Qwen and vLLM only; OpenAI has no video input.

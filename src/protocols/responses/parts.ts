@@ -15,7 +15,7 @@ import {
   fileDataSource,
   type KnownKeys,
 } from "../content-parts.ts";
-import { formatMediaUrl, kindInPicture, parseMediaUrl } from "../media-url.ts";
+import { formatMediaUrl, partInPicture, parseMediaUrl } from "../media-url.ts";
 import { member, nonEmpty } from "../read.ts";
 
 const knownKeys: KnownKeys = {
@@ -62,9 +62,7 @@ function decodeImage(wire: WireObject): MediaPart | undefined {
   if (url === undefined && fileId === undefined) return undefined;
   const source: MediaSource =
     url === undefined ? { kind: "file_id", fileId: fileId! } : parseMediaUrl(url);
-  const detail = nonEmpty(wire["detail"]);
-  const part: MediaPart = { type: "media", media: kindInPicture(source), source };
-  return detail === undefined || part.media !== "image" ? part : { ...part, detail };
+  return partInPicture(source, nonEmpty(wire["detail"]));
 }
 
 function decodeFile(wire: WireObject): MediaPart | undefined {
