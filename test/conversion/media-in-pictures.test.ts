@@ -54,10 +54,10 @@ it.each([
       param,
       message: expect.stringContaining(param) as unknown,
     });
-    expect(() => routeOf(caller, "messages", body)).toThrow(refusal as Error);
+    expect(() => routeOf(caller, "messages", body)).toThrow(refusal);
     const abilities = { inputModalities: ["text", "image"] } as const;
     const direct = { abilities, inputMedia: 1 };
-    expect(() => routeOf(caller, caller, body, direct)).toThrow(refusal as Error);
+    expect(() => routeOf(caller, caller, body, direct)).toThrow(refusal);
   },
 );
 

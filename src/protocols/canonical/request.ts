@@ -263,10 +263,7 @@ export interface CanonicalRequest {
   readonly includeUsage?: boolean | undefined;
   /** All other fields of the caller, in request order: kept on the same protocol, otherwise dropped and reported. */
   readonly native: readonly NativeField[];
-  /**
-   * The caller's own name of each canonical field above, for notes: `{ maxOutputTokens: "max_completion_tokens" }`. Has only the fields
-   * that the caller sent.
-   */
+  /** The caller's own names of the canonical fields above that it sent, for notes: `{ maxOutputTokens: "max_completion_tokens" }`. */
   readonly names: Readonly<Partial<Record<NamedField, string>>>;
 }
 
