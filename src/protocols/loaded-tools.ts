@@ -7,6 +7,7 @@ import { getOrCreate } from "../base/memoize.ts";
 import type { Note } from "../base/notes.ts";
 import type { CanonicalRequest, JsonObject, NativeField, Part } from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
+import { list, objectOf } from "./read.ts";
 import { shortNames } from "./tool-names.ts";
 
 const place = /^messages\[(\d+)\]\.content\[(\d+)\]\.content\[\d+\]$/;
@@ -26,14 +27,17 @@ export function nameLoadedTools(
   const references = request.native.filter(isReference);
   if (references.length === 0) return { request, notes: [] };
   const shorts = shortNames(request, limits);
-  const loaded = new Map<unknown, string[]>();
-  for (const reference of references) {
-    const names = nameIn(reference).map((name) => shorts.get(name) ?? name);
-    getOrCreate(loaded, resultOf(reference, body), (): string[] => []).push(...names);
+  const loaded = new Map<string, string[]>();
+  for (const { param, value } of references) {
+    const [, turn, block] = place.exec(param)!;
+    const names = nameIn(value).map((name) => shorts.get(name) ?? name);
+    getOrCreate(loaded, `${turn}.${block}`, (): string[] => []).push(...names);
   }
+  const places = placesOfResults(body).values();
   const named = (part: Part): Part => {
-    const tools = part.type === "tool_result" ? loaded.get(part.callId) : undefined;
-    if (part.type !== "tool_result" || !tools?.length) return part;
+    if (part.type !== "tool_result") return part;
+    const tools = loaded.get(places.next().value ?? "") ?? [];
+    if (tools.length === 0) return part;
     const text = `You can call these tools now: ${tools.join(", ")}`;
     return { ...part, content: [...part.content, { type: "text", text }] };
   };
@@ -50,16 +54,15 @@ export function nameLoadedTools(
 const isReference = ({ param, value }: NativeField): boolean =>
   isObject(value) && value["type"] === "tool_reference" && place.test(param);
 
-function nameIn({ value }: NativeField): string[] {
-  const name = isObject(value) ? value["tool_name"] : undefined;
+function nameIn(reference: unknown): string[] {
+  const name = objectOf(reference)["tool_name"];
   return typeof name === "string" ? [name] : [];
 }
 
-/** The id of the call whose result holds a reference. */
-function resultOf({ param }: NativeField, { messages }: JsonObject): unknown {
-  const [, turn, block] = place.exec(param)!;
-  const message = Array.isArray(messages) ? messages[Number(turn)] : undefined;
-  const content = isObject(message) ? message["content"] : undefined;
-  const result = Array.isArray(content) ? content[Number(block)] : undefined;
-  return isObject(result) ? result["tool_use_id"] : undefined;
-}
+/** The places of all results, in the order of the conversation. Ids do not tell them apart: some vendors count anew in every turn. */
+const placesOfResults = ({ messages }: JsonObject): string[] =>
+  list(messages).flatMap((message, turn) =>
+    list(objectOf(message)["content"]).flatMap((block, at) =>
+      objectOf(block)["type"] === "tool_result" ? [`${turn}.${at}`] : [],
+    ),
+  );

@@ -100,6 +100,30 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
     expect(reported.split(", ")).toContain("messages.content.tool_reference");
   });
 
+  it("T33: a result names only the tools that it loads itself, also if calls of two turns have one id", () => {
+    const turn = (name: string): Body[] => [
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "find", input: {} }] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "a",
+            content: [{ type: "tool_reference", tool_name: name }],
+          },
+        ],
+      },
+    ];
+    const { text } = asked("messages", to, {
+      ...said(),
+      messages: [...turn("open"), ...turn("find")],
+    });
+    expect(
+      [...text.matchAll(/You can call these tools now: ([^"]*)/g)].map(([, own]) => own),
+    ).toEqual(["open", "find"]);
+  });
+
   it("T33: loaded tools have the names in it under which they are offered, if theirs are refused", () => {
     const long = `mcp__${"plugin_".repeat(9)}_read`;
     const use = { type: "tool_use", id: "a", name: "find", input: {} };
