@@ -1,4 +1,6 @@
 /** Credentials of clouds are fetched for their providers before the first call. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +8,7 @@ import { afterAll, afterEach, expect, it, vi } from "vitest";
 import type { Provider } from "../../src/catalog/index.ts";
 import { isAlive } from "../../src/base/process-alive.ts";
 import { createPools, loadClouds } from "../../src/upstream/index.ts";
+import { endingPrograms } from "../../src/upstream/identity/child-processes.ts";
 import { identityOf, keepOnly } from "../../src/upstream/identity/index.ts";
 import { eventually } from "../support/patience.ts";
 import { provider } from "./media-support.ts";
@@ -72,6 +75,40 @@ it("a program that hangs instead of giving keys is ended when its time is over",
   vi.useRealTimers();
   await eventually(() => !isAlive(hanging()), "it is gone");
   await pools.close();
+});
+
+it("the default chain's second try of a program that hangs is ended, too", async () => {
+  const [file, told] = [join(directory, "default-credentials"), join(directory, "hanging-twice")];
+  const program = `exec sh -c 'echo $$ >> ${told}; exec sleep 300'`;
+  writeFileSync(file, `[default]\ncredential_process = ${program}\n`);
+  vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", file);
+  vi.stubEnv("AWS_CONFIG_FILE", join(directory, "none"));
+  vi.stubEnv("AWS_PROFILE", "default");
+  vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true");
+  const gone = new AbortController();
+  const { fromNodeProviderChain } = await import("@aws-sdk/credential-providers");
+  const refused = endingPrograms(gone.signal, fromNodeProviderChain({ ignoreCache: true })).catch(
+    (error: unknown) => String(error),
+  );
+  const started = (): number[] =>
+    existsSync(told) ? readFileSync(told, "utf8").trim().split("\n").map(Number) : [];
+  await eventually(() => started().length > 0, "it hangs");
+  gone.abort();
+  expect(await refused).toContain("Could not load credentials");
+  await eventually(() => !started().some(isAlive), "they are gone");
+});
+
+it("programs that others start meanwhile are left alone", async () => {
+  const gone = new AbortController();
+  const other = spawn("sleep", ["300"]);
+  const own = await endingPrograms(gone.signal, () => Promise.resolve(spawn("sleep", ["300"])));
+  const later = spawn("sleep", ["300"]);
+  gone.abort();
+  await once(own, "close");
+  const ended = [other, own, later].map(({ signalCode }) => signalCode);
+  other.kill();
+  later.kill();
+  expect(ended).toEqual([null, "SIGKILL", null]);
 });
 
 it("the identity of a removed provider is forgotten, and is let go again if the provider has come back meanwhile", () => {

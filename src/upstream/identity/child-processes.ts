@@ -6,8 +6,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 
-/** The programs that the current work has started. */
-const startedHere = new AsyncLocalStorage<ChildProcess[]>();
+/** The signal that ends the programs of the current work. */
+const ending = new AsyncLocalStorage<AbortSignal>();
 
 let isWatching = false;
 
@@ -16,19 +16,21 @@ function watch(): void {
   if (isWatching) return;
   isWatching = true;
   subscribe("child_process", (message) => {
-    startedHere.getStore()?.push((message as { readonly process: ChildProcess }).process);
+    const { process: program } = message as { readonly process: ChildProcess };
+    const signal = ending.getStore();
+    // The library tries its next source, which may be the same program, after the first was ended. Node tells before it starts one.
+    if (signal?.aborted === true) program.once("spawn", () => end(program));
+    else signal?.addEventListener("abort", () => end(program), { once: true });
   });
 }
 
-/** Runs `work`. When `signal` aborts, the programs that it has started are killed. */
+/** Runs `work`. The programs that it starts are killed when `signal` aborts, and those that it starts later at once. */
 export function endingPrograms<Result>(
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result> {
   watch();
-  const programs: ChildProcess[] = [];
-  signal.addEventListener("abort", () => programs.forEach(end), { once: true });
-  return startedHere.run(programs, work);
+  return ending.run(signal, work);
 }
 
 /** Its own child processes keep its pipes: their next write fails then, which ends most programs. */
