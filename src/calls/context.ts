@@ -35,6 +35,8 @@ interface Call<Protocol extends CallProtocol> {
   readonly callerHeaders: CallerHeaders;
   /** The header that names fallback models. */
   readonly fallbackModels?: string | undefined;
+  /** The header that names the session. */
+  readonly session?: string | undefined;
   /** The header of that name: whether an answer of the key's cache may be used. */
   readonly cacheControl?: string | undefined;
   /** The caller's tags. Absent: none. */

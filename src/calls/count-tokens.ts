@@ -44,7 +44,10 @@ import { checkTextAddresses } from "./text-addresses.ts";
 import { writeBody } from "./write-body.ts";
 
 /** An authenticated request for a count; its body is one JSON object. */
-interface CountCall extends Pick<TextCall, "id" | "model" | "caller" | "callerHeaders" | "lease"> {
+interface CountCall extends Pick<
+  TextCall,
+  "id" | "model" | "caller" | "callerHeaders" | "session" | "lease"
+> {
   readonly body: JsonObject;
   readonly protocol: keyof typeof tokenCounting;
 }

@@ -3,14 +3,14 @@ import type { PlanInput } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { AnyCall, TextServices } from "./context.ts";
 
-/** @param affinity the value that the calls of one session share: `prompt_cache_key`, else the end-user id */
+/** @param affinity the session in the body: `prompt_cache_key`, else the end-user id. Without one, the session's header counts. */
 export const planBasis = (
   { health }: Pick<TextServices, "health">,
-  { caller }: Pick<AnyCall, "caller">,
+  { caller, session }: Pick<AnyCall, "caller" | "session">,
   affinity: string | undefined,
 ): Pick<PlanInput, "scope" | "affinity" | "random" | "health"> => ({
   scope: routingScope(caller),
-  affinity,
+  affinity: affinity ?? session,
   random: Math.random,
   health,
 });

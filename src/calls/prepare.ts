@@ -100,8 +100,9 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     check: (model) => checkParameters(model, call.protocol, body),
   });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
-  const { inputMedia, affinity: session, maxOutputTokens: askedOutputTokens, hourWrites } = facts;
+  const { inputMedia, maxOutputTokens: askedOutputTokens, hourWrites } = facts;
   const most = modelLimitsOf(plans[0]!);
+  const { affinity: session } = basis;
   const asked = { inputEstimate, inputMedia, session, askedOutputTokens, hourWrites, most };
   const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(

@@ -29,6 +29,8 @@ export class CallHeaders {
   "anthropic-user-profile-id": string | undefined = undefined;
   "anthropic-workspace-id": string | undefined = undefined;
   "x-gw-fallback-models": string | undefined = undefined;
+  "x-session-affinity": string | undefined = undefined;
+  "x-session-id": string | undefined = undefined;
   "x-gw-metadata": string | undefined = undefined;
   "x-gw-end-user": string | undefined = undefined;
   origin: string | undefined = undefined;

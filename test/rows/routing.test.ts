@@ -331,4 +331,29 @@ describe("sessions", () => {
       expect([world.first.requests.length, world.second.requests.length]).toContain(20);
     }
   });
+
+  it.each(eachProtocol)(
+    "%s: a header names the session if the body names none",
+    async (name, protocol) => {
+      const calls = async (headersOf: (at: number) => Record<string, string>, extra = {}) => {
+        world.answer(answering);
+        const all = Array.from({ length: 30 }, (_one, at) => headersOf(at));
+        await Promise.all(
+          all.map(async (headers) => (await world.call(protocol, { extra, headers })).text()),
+        );
+        return Math.min(world.first.requests.length, world.second.requests.length);
+      };
+      for (const header of ["x-session-affinity", "x-session-id"]) {
+        expect(await calls(() => ({ [header]: "ses_1" }))).toBe(0);
+        expect(await calls((at) => ({ [header]: `ses_${at}` }))).toBeGreaterThan(0);
+      }
+      const both = (at: number) => ({ "x-session-id": `${at}`, "x-session-affinity": "ses_1" });
+      expect(await calls(both)).toBe(0);
+      // A name this long is no session's.
+      expect(await calls(() => ({ "x-session-id": "s".repeat(257) }))).toBeGreaterThan(0);
+      if (name === "generate_content") return;
+      const own = name === "messages" ? { metadata: { user_id: "ada" } } : { user: "ada" };
+      expect(await calls((at) => ({ "x-session-id": `ses_${at}` }), own)).toBe(0);
+    },
+  );
 });

@@ -77,6 +77,15 @@ export function droppedHeaders({ raw }: Routed): readonly Note[] | undefined {
 export const fallbackModels = ({ raw }: Routed): string | undefined =>
   text(raw.headers["x-gw-fallback-models"]);
 
+/** Longer names are no session's. */
+const sessionMax = 256;
+
+/** The session that a coding agent names in a header, for protocols and clients that name none in the body (docs/routing.md). */
+export function sessionHeader({ raw }: Routed): string | undefined {
+  const name = text(raw.headers["x-session-affinity"] ?? raw.headers["x-session-id"]);
+  return name === undefined || name === "" || name.length > sessionMax ? undefined : name;
+}
+
 /** The caller's directives for the response cache: `no-cache`, `no-store` (docs/cache.md). */
 export const cacheControl = ({ raw }: Routed): string | undefined =>
   text(raw.headers["cache-control"]);

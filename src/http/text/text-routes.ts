@@ -23,6 +23,7 @@ import {
   callerOf,
   droppedHeaders,
   fallbackModels,
+  sessionHeader,
   tagHeaders,
 } from "../callers/caller.ts";
 import { admitCall } from "../callers/rate-headers.ts";
@@ -139,6 +140,7 @@ function call(services: HttpServices, parsed: ParsedRequest, address: Address): 
       callerHeaders: callerHeaders(parsed),
       changes: parsed.protocol === "messages" ? droppedHeaders(parsed) : undefined,
       fallbackModels: fallbackModels(parsed),
+      session: sessionHeader(parsed),
       cacheControl: cacheControl(parsed),
       span: record?.span,
       tags: tagsOf(parsed.protocol, parsed.body.value, tagHeaders(parsed)),
@@ -162,6 +164,7 @@ async function count(
     lease,
     model,
     callerHeaders: callerHeaders(parsed),
+    session: sessionHeader(parsed),
   };
   const answered = await countInputTokens(services.text, request);
   const headers = requestIdHeaders(protocol, id);
