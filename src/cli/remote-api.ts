@@ -101,6 +101,7 @@ const causeOf = (error: unknown): unknown =>
 /** OpenSSL's messages have several lines, and the last one is empty. */
 const reasonOf = (error: unknown): string => {
   const cause = causeOf(error);
+  if (cause instanceof Error && cause.name === "TimeoutError") return "it took too long";
   return (cause instanceof Error ? cause.message : String(cause)).trim();
 };
 

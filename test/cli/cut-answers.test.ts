@@ -30,6 +30,28 @@ it.each([
   },
 );
 
+it.each([
+  [
+    "without an answer",
+    false,
+    /^no gateway answers at http:\S+: it took too long\. Is it running\?$/,
+  ],
+  [
+    "within its answer",
+    true,
+    /^the answer of http:\S+ broke off: it took too long\. Run it again$/,
+  ],
+])("says of a gateway that is too slow, %s, that it took too long", async (_when, begins, said) => {
+  const gateway = await startRecorder((_request, response) => {
+    if (begins) response.writeHead(200).flushHeaders();
+  });
+  const real = AbortSignal.timeout.bind(AbortSignal);
+  vi.spyOn(AbortSignal, "timeout").mockImplementation(() => real(begins ? 1_000 : 50));
+  const call = { method: "GET", path: "/keys" } as const;
+  await expect(remoteApi(gateway.url, "token").call(call)).rejects.toThrow(said);
+  await gateway.close();
+});
+
 it("says after two seconds, once, which gateway it waits for", async () => {
   const waiting: (() => void)[] = [];
   const gateway = await startRecorder((_request, response) => {
