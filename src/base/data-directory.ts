@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, statSync }
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "./sync-directory.ts";
 
-/** Fixes of a disk, by words of the system and of PostgreSQL. */
+/** Fixes of a disk and of a limit of open files, by words of the system and of PostgreSQL. */
 const diskFixes: readonly (readonly [words: RegExp, fix: string])[] = [
   [
     /no space left on device|check free disk space/i,
@@ -12,12 +12,16 @@ const diskFixes: readonly (readonly [words: RegExp, fix: string])[] = [
   [/disk quota exceeded/i, "Raise the quota of its disk, or free space, and start again."],
   [/read-only file system/i, "Mount its file system writable, and start again."],
   [
+    /too many open files|insufficient file descriptors/i,
+    "Raise the limit of open files (ulimit -n), and start again.",
+  ],
+  [
     /is a link to a place that does not exist/,
     "Mount the disk of that place, or make it, and start again.",
   ],
 ];
 
-/** Returns the fix if words of an error tell of a disk that takes no data. */
+/** Returns the fix if words of an error tell of a disk that takes no data, or of a limit of open files. */
 export const diskFix = (words: string): string | undefined =>
   diskFixes.find(([known]) => known.test(words))?.[1];
 

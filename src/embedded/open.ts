@@ -88,7 +88,7 @@ async function joinHolder(dataDir: string): Promise<Embedded | DataLock> {
   }
 }
 
-/** True for an error of the system that tells of a disk that takes no data. */
+/** True for an error of the system that tells of a disk that takes no data, or of too many open files. */
 const isOfDisk = (error: unknown): boolean =>
   error instanceof Error && "syscall" in error && diskFix(error.message) !== undefined;
 

@@ -42,6 +42,8 @@ describe("an error of the disk at a start", () => {
     ["wrote only 4096 of 8192 bytes\nHINT:  Check free disk space.", free],
     ["EDQUOT: disk quota exceeded, write", "Raise the quota of its disk"],
     ["EROFS: read-only file system, chmod '/data'", "Mount its file system writable"],
+    ["EMFILE: too many open files, open '/data/gateway.json.1'", "Raise the limit of open files"],
+    ["FATAL:  insufficient file descriptors available to start server process", "(ulimit -n)"],
     ["EACCES: permission denied, open '/data/lock.sqlite'", "Make it writable for this user"],
   ])("names the fix at a later start: %s", (why, fix) => {
     const error = new DataDirectoryUnusableError("/data", new Error(why));
