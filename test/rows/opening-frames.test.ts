@@ -244,9 +244,10 @@ it("a stream's tokens a second count from its opening, while the model may have 
   using waiting = vi.spyOn(OpeningFrames.prototype, "wait");
   using measured = vi.spyOn(Speed.prototype, "add");
   world.first.answer(
-    stream([opening.messages], async (upstream) => {
-      await eventually(() => waiting.mock.lastCall, "opening frames that wait");
-      setTimeout(() => upstream.end(messages.frames.slice(1).join("")), 20);
+    stream([opening.messages], (upstream) => {
+      const rest = () => upstream.end(messages.frames.slice(1).join(""));
+      const wait = eventually(() => waiting.mock.lastCall, "opening frames that wait");
+      void wait.then(() => setTimeout(rest, 20));
     }),
   );
   const answer = await world.call(messages, { model: byPrice(messages), stream: true });
