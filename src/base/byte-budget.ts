@@ -1,6 +1,6 @@
 /**
- * Limits the bytes of bodies that one process may hold at once: requests until their calls end or their streams begin, whole answers of
- * upstreams, and what waits of streams: incomplete events, and frames before the answer begins. Without it, only the callers would limit
+ * Limits the bytes of bodies that one process may hold at once: requests until their calls end or their streams begin, and whole answers
+ * of upstreams. Of streams it counts what waits: incomplete events, and frames before the answer begins. Without it, only the callers would limit
  * the sum of allowed bodies.
  */
 import { OverBudget } from "./over-budget.ts";

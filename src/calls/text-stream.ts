@@ -172,10 +172,12 @@ class Relay implements Stoppable {
   /** Lets the first frames wait until the answer begins. Until then an error leaves the call to another provider. */
   #open(opening: OpeningFrames, frames: readonly SseEvent[]): void {
     opening.add(frames);
-    const { isOpening, ended, error } = this.#options.tap.seen;
+    const { isOpening, ended, error, continuesAfterDisconnect } = this.#options.tap.seen;
     const isOver = ended && error === undefined;
     if (opening.isEmpty) return;
-    if (isOpening && !isOver && opening.wait()) return;
+    // In the background the vendor goes on without us, and its caller needs the id of the first frame.
+    const mayWait = isOpening && !isOver && continuesAfterDisconnect !== true;
+    if (mayWait && opening.wait()) return;
     this.#opening = undefined;
     this.#options.onFirstFrame(opening.waitedMs);
     this.#write(opening.end());

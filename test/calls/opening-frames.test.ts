@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["performance", "setTimeout", "
 afterEach(() => void vi.useRealTimers());
 
 /** A stream that has sent one opening frame. */
-function opened(frame = "start", budget = new ByteBudget(2_000_000)) {
+function opened(frame = "start", budget = new ByteBudget(2_000_000), continues = false) {
   let consumer!: Consumer;
   const sent: string[] = [];
   const stops: { stream: Stoppable | undefined; isSlowed: boolean } = {
@@ -23,6 +23,7 @@ function opened(frame = "start", budget = new ByteBudget(2_000_000)) {
   };
   const seen = {
     isOpening: true,
+    continuesAfterDisconnect: continues,
     ended: false,
     characters: 0,
     error: undefined as WireError | undefined,
@@ -128,6 +129,13 @@ it("opening frames count in the budget of bodies while they wait, and leave at o
     one.fail();
     expect(await one.outcome).toBe("broken");
   }
+});
+
+it("opening frames of a background response leave at once: its caller needs the id, and its vendor goes on after a break", async () => {
+  const { sent, fail, outcome } = opened("start", undefined, true);
+  expect(sent).toEqual(["start"]);
+  fail();
+  expect(await outcome).toBe("broken");
 });
 
 it("an error while opening frames wait leaves the call to another provider", async () => {
