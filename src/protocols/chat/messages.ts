@@ -15,6 +15,7 @@ import { list, nonEmpty, objectOf, isEmptyList } from "../read.ts";
 import { isBlank } from "../tidy.ts";
 import { decodeContent } from "./parts.ts";
 import { decodeReasoning, unreadReasoning } from "./reasoning.ts";
+import { thinkingParts } from "./response.ts";
 
 /** Ids by name. Deprecated `function_call` calls have no ids: results are paired by name, newest call first. */
 type LegacyCalls = Map<string, string[]>;
@@ -99,7 +100,13 @@ function withoutEcho(message: WireObject): WireObject {
 }
 
 function decodeMessage(wire: WireObject, param: string, gathering: Gathering): Message | undefined {
-  const content = decodeContent(wire["content"], `${param}.content`, gathering.native);
+  const isAnswer = wire["role"] === "assistant";
+  const content = decodeContent(
+    wire["content"],
+    `${param}.content`,
+    gathering.native,
+    isAnswer ? thoughtIn : undefined,
+  );
   const name = nonEmpty(wire["name"]);
   const named = name === undefined ? {} : { name };
   switch (wire["role"]) {
@@ -121,6 +128,9 @@ function decodeMessage(wire: WireObject, param: string, gathering: Gathering): M
       return { role: "user", content, ...named };
   }
 }
+
+/** A thought in the content of an answer, as Mistral, Databricks and others write them. Clients send it back as they got it. */
+const thoughtIn = (part: WireObject): Part | undefined => thinkingParts([part])[0];
 
 /** Returns reasoning, text, refusal, pictures and calls, in the order in which a model gives them. */
 function assistantParts(

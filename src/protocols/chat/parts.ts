@@ -28,6 +28,9 @@ const knownKeys: KnownKeys = {
   input_audio: new Set(["type", "input_audio", "cache_control"]),
   video_url: new Set(["type", "video_url", "cache_control"]),
   file: new Set(["type", "file", "cache_control"]),
+  // Among the content of answers only. Their signature is lost with them.
+  thinking: new Set(["type", "thinking", "closed", "signature"]),
+  reasoning: new Set(["type", "summary"]),
 };
 
 const within = {
@@ -37,9 +40,22 @@ const within = {
   file: new Set(["file_data", "file_id", "filename"]),
 };
 
-/** Decodes a message's content. Parts that no other protocol knows are noted under their path, such as `messages[0].content[2]`. */
-export const decodeContent = (content: unknown, param: string, native: NativeField[]): Part[] =>
-  decodeParts(content, param, native, { decode: decodePart, knownKeys, within, hasMarkers: true });
+/**
+ * Decodes a message's content. Parts that no other protocol knows are noted under their path, such as `messages[0].content[2]`.
+ * @param decodeOther reads parts of further kinds, by `knownKeys` too
+ */
+export const decodeContent = (
+  content: unknown,
+  param: string,
+  native: NativeField[],
+  decodeOther: (wire: WireObject) => Part | undefined = () => undefined,
+): Part[] =>
+  decodeParts(content, param, native, {
+    decode: (wire) => decodePart(wire) ?? decodeOther(wire),
+    knownKeys,
+    within,
+    hasMarkers: true,
+  });
 
 function decodePart(wire: WireObject): Part | undefined {
   if (wire["type"] === "text" && typeof wire["text"] === "string") {
