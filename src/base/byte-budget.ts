@@ -1,6 +1,6 @@
 /**
  * Limits the bytes of bodies that one process may hold at once: requests until their calls end or their streams begin, and whole answers
- * of upstreams. Of streams it counts what waits: incomplete events, and frames before the answer begins. Without it, only the callers would limit
+ * of upstreams. Incomplete events of streams count too, and frames that wait for the answer to begin. Without it, only the callers would limit
  * the sum of allowed bodies.
  */
 import { OverBudget } from "./over-budget.ts";
