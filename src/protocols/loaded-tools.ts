@@ -5,7 +5,14 @@
 import { isObject } from "../base/json.ts";
 import { getOrCreate } from "../base/memoize.ts";
 import type { Note } from "../base/notes.ts";
-import type { CanonicalRequest, JsonObject, NativeField, Part } from "./canonical/request.ts";
+import { keepMarker, markerOf } from "./cache-marker.ts";
+import type {
+  CacheBreakpoint,
+  CanonicalRequest,
+  JsonObject,
+  NativeField,
+  Part,
+} from "./canonical/request.ts";
 import type { Limits } from "./limits.ts";
 import { list, objectOf } from "./read.ts";
 import { shortNames } from "./tool-names.ts";
@@ -27,28 +34,37 @@ export function nameLoadedTools(
   const references = request.native.filter(isReference);
   if (references.length === 0) return { request, notes: [] };
   const shorts = shortNames(request, limits);
-  const loaded = new Map<string, string[]>();
+  const native = request.native.filter((field) => !isReference(field));
+  const loaded = new Map<string, Loaded>();
   for (const { param, value } of references) {
     const [, turn, block] = place.exec(param)!;
-    const names = nameIn(value).map((name) => shorts.get(name) ?? name);
-    getOrCreate(loaded, `${turn}.${block}`, (): string[] => []).push(...names);
+    const tools = getOrCreate(loaded, `${turn}.${block}`, (): Loaded => ({ names: [] }));
+    tools.names.push(...nameIn(value).map((name) => shorts.get(name) ?? name));
+    tools.cache = markerOf(objectOf(value)) ?? tools.cache;
+    keepMarker(objectOf(value), param, native);
   }
   const places = placesOfResults(body).values();
   const named = (part: Part): Part => {
     if (part.type !== "tool_result") return part;
-    const tools = loaded.get(places.next().value ?? "") ?? [];
-    if (tools.length === 0) return part;
-    const text = `You can call these tools now: ${tools.join(", ")}`;
-    return { ...part, content: [...part.content, { type: "text", text }] };
+    const { names, cache } = loaded.get(places.next().value ?? "") ?? { names: [] };
+    if (names.length === 0) return part;
+    const text = `You can call these tools now: ${names.join(", ")}`;
+    return { ...part, content: [...part.content, { type: "text", text, ...(cache && { cache }) }] };
   };
   return {
     request: {
       ...request,
       messages: request.messages.map((turn) => ({ ...turn, content: turn.content.map(named) })),
-      native: request.native.filter((field) => !isReference(field)),
+      native,
     },
     notes: [{ param: "messages.content.tool_reference", kind: "rewritten", detail }],
   };
+}
+
+/** The tools that a result loads, and its last cache marker. */
+interface Loaded {
+  readonly names: string[];
+  cache?: CacheBreakpoint | undefined;
 }
 
 const isReference = ({ param, value }: NativeField): boolean =>

@@ -98,6 +98,14 @@ describe.each([...targets, "responses"] as const)("tool changes from messages to
     ]);
     expect(text).not.toContain("tool_reference");
     expect(reported.split(", ")).toContain("messages.content.tool_reference");
+    // A marker goes with the text, or is reported.
+    results[0] = result("a", { ...load("open"), cache_control: { type: "ephemeral" } });
+    const marked = asked("messages", to, { ...said(), messages });
+    const isSent = /cache_control|cachePoint/.test(marked.text);
+    expect([isSent, marked.reported]).toEqual([
+      isSent,
+      expect.stringContaining(isSent ? "" : "cache_control"),
+    ]);
   });
 
   it("T33: a result names only the tools that it loads itself, also if calls of two turns have one id", () => {

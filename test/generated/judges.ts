@@ -140,7 +140,9 @@ export function lostWords(body: JsonObject, sent: string, reported: readonly str
     const name = path.filter((step) => typeof step === "string").join(".");
     if (sent.includes(word) || meaninglessElsewhere.test(name)) return false;
     if (/^(?:tools|functions)\b/.test(name) && restrictsTools(body)) return false;
-    return !reported.some((param) => isOf(param, path));
+    // If a body has both lists, what is said of either names `tools`.
+    const isListed = path[0] === "functions" && reported.includes("tools");
+    return !isListed && !reported.some((param) => isOf(param, path));
   });
   return [...new Set(gone.map(([word, path]) => `${path.join(".")}: ${text(word)}`))];
 }

@@ -59,9 +59,11 @@ const isError = ({ events }: Recording): boolean =>
 function expectedWhole(protocol: Protocol, answer: Body): Body {
   if (protocol === "generate_content") return { ...answer, modelVersion: modelOf(protocol) };
   const renamed = { ...answer, model: modelOf(protocol) };
-  return protocol === "chat"
-    ? { ...renamed, usage: expectedChatUsage(answer["usage"] as object) }
-    : renamed;
+  if (protocol === "chat")
+    return { ...renamed, usage: expectedChatUsage(answer["usage"] as object) };
+  // Anthropic's SDKs require it.
+  const isComplete = protocol !== "messages" || "stop_sequence" in answer;
+  return isComplete ? renamed : { ...renamed, stop_sequence: null };
 }
 
 /** Totals as they are charged: reasoning is part of the output. */
@@ -207,10 +209,25 @@ function expectedChunks(chunks: readonly Body[]): Frame[] {
     isList(chunk["choices"]) && chunk["choices"].length === 0 && isSet(chunk["usage"]);
   const frames = chunks
     .filter((chunk) => !isUsageOnly(chunk))
-    .map(({ usage: _told, ...chunk }) => toFrame({ ...chunk, model }));
+    .map(({ usage: _told, ...chunk }) => toFrame({ ...chunk, model }))
+    .map(numberingCalls());
   const last = chunks.findLast(({ usage }) => isSet(usage));
   if (last) frames.push(toFrame({ usage: expectedChatUsage(last["usage"] as object) }));
   return [...frames, { event: undefined, data: "[DONE]" }];
+}
+
+/** Calls are numbered from 0 in the order in which they begin; no recording has several choices with calls. */
+function numberingCalls(): (frame: Frame) => Frame {
+  const places = new Map<string, number>();
+  const place = (told: string): number => {
+    const known = places.get(told) ?? places.size;
+    places.set(told, known);
+    return known;
+  };
+  return ({ event, data }) => ({
+    event,
+    data: data.replace(/(?<="tool_calls":\[\{"index":)\d+/g, (told) => String(place(told))),
+  });
 }
 
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
@@ -225,6 +242,7 @@ function comparable(protocol: Protocol, { event, data }: Frame, vendor: Body | u
     // The last chunk is there for its usage; elsewhere the key is null.
     return { event, data: JSON.stringify(isSet(usage) ? { usage } : chunk) };
   }
+  if (vendor && !("sequence_number" in vendor)) delete body["sequence_number"];
   const { response } = body as { response?: Body };
   const said = vendor?.["response"] as Body | undefined;
   if (response && said) body["response"] = likeVendor(protocol, response, said);
