@@ -44,4 +44,8 @@ log_error_verbosity = terse
 log_checkpoints = off
 
 include_if_exists '../${customFile}'
+
+# The gateway starts the server again when one of its processes has failed. PostgreSQL's own way once stopped halfway on a full
+# disk: it then refused connections for ever, although there was room again.
+restart_after_crash = off
 `;

@@ -6,37 +6,45 @@ import { isTransient, migrate, openDatabase } from "../../src/storage/index.ts";
 import { serverPid } from "../support/embedded.ts";
 import { preparedDataDir, silentLog } from "../support/postgres.ts";
 
-it("the embedded server is restarted when it dies, with the same rows and working signals", async () => {
-  const dataDir = await preparedDataDir();
-  const said: unknown[] = [];
-  const log = { ...silentLog, error: (_: object, message: string) => said.push(message) };
-  const database = await openDatabase({ dataDir, log });
-  await migrate(database);
-  await database.query("insert into settings (name, value) values ('kept', '1')");
-  let reconnects = 0;
-  database.signals.onReconnect(() => (reconnects += 1));
-  const got: string[] = [];
-  database.signals.subscribe("keys", (payload) => got.push(payload));
-  await expect.poll(() => reconnects).toBe(1);
+const mainProcess = "its main process";
+const ofConnection = "the process of a connection";
 
-  const server = serverPid(dataDir);
-  const inside = database.transaction(async (tx) => {
-    await tx.query("insert into settings (name, value) values ('lost', '1')");
-    process.kill(server, "SIGKILL");
-    await expect.poll(() => said).toContain("the embedded database ended; it is started again");
-    await tx.query("select 1");
-  });
-  expect(isTransient(await inside.catch((error: unknown) => error))).toBe(true);
+it.each([mainProcess, ofConnection])(
+  "T65: the embedded server is restarted when %s dies, with the same rows and working signals",
+  async (which) => {
+    const dataDir = await preparedDataDir();
+    const said: unknown[] = [];
+    const log = { ...silentLog, error: (_: object, message: string) => said.push(message) };
+    const database = await openDatabase({ dataDir, log });
+    await migrate(database);
+    await database.query("insert into settings (name, value) values ('kept', '1')");
+    let reconnects = 0;
+    database.signals.onReconnect(() => (reconnects += 1));
+    const got: string[] = [];
+    database.signals.subscribe("keys", (payload) => got.push(payload));
+    await expect.poll(() => reconnects).toBe(1);
 
-  await expect
-    .poll(() => database.query("select 1 as one", []).catch(() => undefined))
-    .toEqual([{ one: 1 }]);
-  expect(await database.query("select name from settings", [])).toEqual([{ name: "kept" }]);
-  await expect.poll(() => reconnects).toBe(2);
-  await database.signals.publish("keys", "again");
-  await expect.poll(() => got).toEqual(["again"]);
-  await database.close();
-});
+    const server = serverPid(dataDir);
+    const inside = database.transaction(async (tx) => {
+      await tx.query("insert into settings (name, value) values ('lost', '1')");
+      const [own] = await tx.query<{ pid: number }>("select pg_backend_pid() as pid");
+      process.kill(which === ofConnection ? own!.pid : server, "SIGKILL");
+      await expect.poll(() => said).toContain("the embedded database ended; it is started again");
+      await tx.query("select 1");
+    });
+    expect(isTransient(await inside.catch((error: unknown) => error))).toBe(true);
+
+    await expect
+      .poll(() => database.query("select 1 as one", []).catch(() => undefined))
+      .toEqual([{ one: 1 }]);
+    expect(serverPid(dataDir)).not.toBe(server);
+    expect(await database.query("select name from settings", [])).toEqual([{ name: "kept" }]);
+    await expect.poll(() => reconnects).toBe(2);
+    await database.signals.publish("keys", "again");
+    await expect.poll(() => got).toEqual(["again"]);
+    await database.close();
+  },
+);
 
 it.skipIf(process.platform === "win32")(
   "the socket and the data directory are accessible to their owner only",

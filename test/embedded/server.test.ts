@@ -88,11 +88,16 @@ it("the server syncs to disk, uses checksums, and orders text by code points", a
 
 it("an operator's custom.conf is kept, and read after ours", async () => {
   const dataDir = await preparedDataDir();
-  writeFileSync(join(dataDir, "database/custom.conf"), "work_mem = 7MB\nport = 1\n");
+  writeFileSync(
+    join(dataDir, "database/custom.conf"),
+    "work_mem = 7MB\nport = 1\nrestart_after_crash = on\n",
+  );
   const database = await open(dataDir);
-  expect(await settingsOf(database, ["work_mem", "port"])).toEqual({
+  expect(await settingsOf(database, ["work_mem", "port", "restart_after_crash"])).toEqual({
     work_mem: "7168",
+    // These two are the gateway's: it connects there, and starts a failed server again itself.
     port: "5432",
+    restart_after_crash: "off",
   });
   await database.close();
   expect(readFileSync(join(dataDir, "database/custom.conf"), "utf8")).toContain("work_mem = 7MB");
