@@ -3,6 +3,7 @@
  * The parser is a bounded state machine without I/O: bytes in, events out, however the bytes are cut (T17).
  */
 import { StringDecoder } from "node:string_decoder";
+import { ownCopy } from "./text.ts";
 
 /** One event. `event` is absent for frames without an `event:` line. */
 export interface SseEvent {
@@ -31,6 +32,8 @@ export interface SseParser {
 const defaultEventBytesMax = 32 * 1024 * 1024;
 /** The overhead of another line of data, or piece of a line. It counts, or an event of empty lines would be 32 million objects. */
 const lineBytes = 64;
+/** A chunk of fewer characters is small enough to stay in memory for each of its events. */
+const smallChunk = 1_024;
 
 /** Creates a parser for one stream. `eventBytesMax` bounds the bytes buffered for one event. */
 export const createSseParser = (eventBytesMax: number = defaultEventBytesMax): SseParser =>
@@ -79,8 +82,26 @@ class Parser implements SseParser {
       this.#pieces.push(text.slice(start));
       this.#bufferedLength += text.length - start;
     }
+    this.#keepOwn(events, text.length);
     this.#checkLength();
     return events;
+  }
+
+  /**
+   * Copies what is a small part of its chunk and may outlive it. A slice keeps the whole chunk in memory, with its comments, and only
+   * the slice is counted.
+   */
+  #keepOwn(events: SseEvent[], chunkLength: number): void {
+    if (chunkLength < smallChunk) return;
+    const own = (text: string): string => (text.length * 2 > chunkLength ? text : ownCopy(text));
+    if (this.#data !== undefined) this.#data = own(this.#data);
+    if (this.#eventName !== undefined) this.#eventName = own(this.#eventName);
+    let length = 0;
+    for (const { data, event } of events) length += data.length + (event?.length ?? 0);
+    if (length * 2 > chunkLength) return;
+    for (const [at, { data, event }] of events.entries())
+      events[at] =
+        event === undefined ? { data: own(data) } : { event: own(event), data: own(data) };
   }
 
   get heldBytes(): number {
@@ -156,7 +177,7 @@ class Parser implements SseParser {
       this.#data = value;
       return;
     }
-    this.#data += `\n${value}`;
+    this.#data += `\n${ownCopy(value)}`;
     this.#lines += 1;
     // Check now and then, because a whole answer may be read at once.
     if (this.#lines % 1_024 === 0) this.#checkLength();

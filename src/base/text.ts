@@ -33,5 +33,12 @@ export const storableText = (text: string): string => text.replaceAll("\0", "").
 export const shortText = (text: string, lengthMax: number): string =>
   text.slice(0, lengthMax).toWellFormed();
 
+/** V8 copies slices up to this length; a longer slice keeps the whole source text in memory. */
+export const copiedMax = 12;
+
+/** Copies a well-formed text, so that it keeps no text in memory of which it is a slice. */
+export const ownCopy = (text: string): string =>
+  text.length <= copiedMax ? text : Buffer.from(text).toString();
+
 /** The longest model name. A longer one from a caller is neither stored nor repeated. */
 export const modelNameMax = 500;

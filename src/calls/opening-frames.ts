@@ -14,6 +14,9 @@ const waitMs = 10_000;
 /** How many characters may wait. The events that open a responses stream repeat instructions and tools of the request. */
 const charactersMax = 524_288;
 
+/** A frame counts as this many at least: half a megabyte of tiny ones would be many megabytes of objects. */
+const frameMin = 64;
+
 /** Fewer characters are not counted: a stream of any protocol opens with them. */
 const countedMin = 16_384;
 
@@ -47,7 +50,7 @@ export class OpeningFrames {
   add(frames: readonly SseEvent[]): void {
     for (const frame of frames) {
       this.#frames.push(frame);
-      this.#characters += frame.data.length;
+      this.#characters += Math.max(frameMin, frame.data.length + (frame.event?.length ?? 0));
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import { exactTwinOf } from "../base/exact-numbers.ts";
 import type { WireObject } from "../base/json.ts";
+import { copiedMax, ownCopy } from "../base/text.ts";
 import { parseObject } from "./read.ts";
 
 /** The names of members whose values differ from frame to frame. */
@@ -211,12 +212,6 @@ function numberEnd(text: string, from: number): number {
   return ".eE".includes(text.charAt(at)) ? -1 : at;
 }
 
-/** V8 copies slices up to this length; a longer slice keeps the whole source text in memory. */
-const copiedMax = 12;
-
 /** Parses the inside of a JSON string. */
 const textOf = (inner: string): string =>
   inner.length <= copiedMax && !inner.includes("\\") ? inner : (JSON.parse(`"${inner}"`) as string);
-
-/** Copies a text: a slice would keep the whole source text in memory. */
-const ownCopy = (text: string): string => Buffer.from(text).toString();

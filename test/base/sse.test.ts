@@ -9,6 +9,7 @@ import {
   sseKeepAlive,
 } from "../../src/base/sse.ts";
 import { costMs } from "../support/cost.ts";
+import { heldBytes } from "../support/held-bytes.ts";
 
 /** The events of a stream that arrives in these pieces, including those pending at its end. */
 function parse(...pieces: (string | Uint8Array)[]): SseEvent[] {
@@ -196,6 +197,24 @@ describe("the size limit of an event", () => {
     parser.push(Buffer.from(`event: ${"x".repeat(60)}\n`));
     expect(parser.heldBytes).toBe(60);
     expect(() => parser.push(Buffer.from(`data: ${"x".repeat(60)}\n`))).toThrow(SseOverflowError);
+  });
+
+  const comment = `: ${"x".repeat(60_000)}\n`;
+  it.each([
+    [
+      "events that are kept",
+      `${comment}event: a long name of an event\ndata: twenty characters.\n\n`,
+    ],
+    ["lines of an incomplete event", `${comment}data: twenty characters.\n`],
+    ["events that end in the next chunk", `\n${comment}data: twenty characters.\n`],
+  ])("covers the memory of %s: long comments between them are not held", (_name, chunk) => {
+    const parser = createSseParser();
+    const before = heldBytes();
+    const kept: SseEvent[] = [];
+    for (let count = 0; count < 500; count += 1) kept.push(...parser.push(Buffer.from(chunk)));
+    // The comments are 30 MB.
+    expect(heldBytes() - before).toBeLessThan(5e6);
+    expect(kept.length + parser.heldBytes).toBeGreaterThan(450);
   });
 
   it("applies to each event: any number of smaller ones pass", () => {

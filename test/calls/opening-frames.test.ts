@@ -109,6 +109,19 @@ it("opening frames leave once they are more than half a megabyte", async () => {
   expect(await outcome).toBe("broken");
 });
 
+it.each([
+  ["by their names too", `a\nevent: ${"x".repeat(300_000)}`, 2],
+  ["tiny ones as 64 characters", "a", 524_288 / 64],
+])("opening frames count %s", async (_name, frame, held) => {
+  const { sent, send, fail, outcome } = opened();
+  for (let count = 2; count <= held; count += 1) send(frame);
+  expect(sent.length).toBe(0);
+  send(frame);
+  expect(sent.length).toBe(1);
+  fail();
+  expect(await outcome).toBe("broken");
+});
+
 it("opening frames count in the budget of bodies while they wait, and leave at once if they have no room", async () => {
   const budget = new ByteBudget(50_000);
   const first = opened("x".repeat(30_000), budget);
