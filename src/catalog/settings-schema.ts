@@ -58,7 +58,7 @@ export const settings = {
         closed({
           total: Type.Optional(
             count(
-              "callers' connections, divided among workers; 20000 if absent, or what the limit of open files allows",
+              "callers' connections, divided among workers; 20000 if absent, or what the limit of open files and the memory allow",
             ),
           ),
           per_address: Type.Optional(

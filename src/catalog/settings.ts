@@ -14,7 +14,7 @@ export interface Settings {
     readonly queue: { readonly global: number; readonly perWorkspace: number };
     /** Milliseconds from its submission for which a task is retried if no provider takes it. */
     readonly taskRetryMs: number;
-    /** Limits of callers' connections; absent: as many as the limit of open files allows. */
+    /** Limits of callers' connections; absent: as many as the limit of open files and the memory allow. */
     readonly connections: {
       readonly total?: number | undefined;
       readonly perAddress?: number | undefined;

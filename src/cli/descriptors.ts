@@ -21,7 +21,7 @@ interface PlanInput {
   readonly limit: number | undefined;
   /** True if the simulated vendors run in this process: a call to one needs both ends of its connection. */
   readonly sandbox: boolean;
-  /** `limits.connections` of the configuration. They can lower the computed numbers, but not raise them. */
+  /** `limits.connections` of the configuration, or what the memory allows. They can lower the computed numbers, but not raise them. */
   readonly asked: { readonly total?: number | undefined; readonly perAddress?: number | undefined };
 }
 
@@ -98,5 +98,5 @@ export function logDescriptors(log: Log, limit: number | undefined, plan: Descri
   const fields = { open_files: limit ?? "unlimited", connections: total, per_address: perAddress };
   if (limit !== undefined && limit < comfortable)
     log.warn(fields, "few files may be open (ulimit -n): few connections are taken");
-  else log.info(fields, "connections are bounded by the files that may be open");
+  else log.info(fields, "connections are bounded by the files that may be open, and by the memory");
 }

@@ -38,6 +38,23 @@ it.each([
   expect(sizesIn(megabytes)).toEqual(sizes);
 });
 
+it.each([
+  [64, 1, 64],
+  [512, 1, 1_205],
+  [2_048, 1, 5_301],
+  [2_048, 2, 2_517],
+  [65_536, 1, undefined],
+  [65_536, 4, 5_000],
+])("in %i MB, each of %i processes takes %s connections", (megabytes, count, expected) => {
+  const each = memoryOfEach({ count, databaseUrl: undefined }, megabytes * mebibyte);
+  expect(shareOf(limits, count, each).connections.total).toBe(expected);
+});
+
+it("a configured number of connections is kept, whatever the memory", () => {
+  const set = { ...limits, connections: { ...limits.connections, total: 9_000 } };
+  expect(shareOf(set, 1, 200 * mebibyte).connections.total).toBe(9_000);
+});
+
 it("everything fits into the memory, and the largest body into the limit of bytes in flight", () => {
   for (let megabytes = 340; megabytes < 8_192; megabytes += 61)
     for (const count of [1, 2, 4]) {

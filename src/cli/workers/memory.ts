@@ -22,6 +22,11 @@ const copies = memoryPerByte + 1;
 const textCopies = 12;
 /** Limits of queues, as shares of the limit of bodies in flight: calls for hooks, kept bodies and cached answers for the database. */
 export const queueShares = { hooks: 1 / 8, keptBodies: 1 / 4, cachedAnswers: 1 / 8 } as const;
+/** Memory of a connection with TLS whose request's head has arrived in part, as measured; without TLS half of it. */
+const connectionBytes = 96 * 1024;
+/** The part of a process's memory that connections may take: strangers can open them all. */
+const connectionsShare = 1 / 4;
+const connectionsMin = 64;
 /** With less, there is no room for images in vendors' answers. */
 const roomMin = 16 * mebibyte;
 
@@ -45,6 +50,10 @@ export const memoryOfEach = (sharing: Sharing, bytes: number): number =>
 /** Returns the bytes of bodies that fit into a process with this much memory. */
 export const roomForBodies = (memoryBytes: number): number =>
   Math.max(Math.floor((memoryBytes - idleBytes) / copies), roomMin);
+
+/** Returns how many connections of callers fit into such a process. */
+export const roomForConnections = (memoryBytes: number): number =>
+  Math.max(Math.floor((memoryBytes * connectionsShare) / connectionBytes), connectionsMin);
 
 /** Returns the largest body of a text call for such a process. */
 export const roomForText = (memoryBytes: number): number =>

@@ -2,7 +2,7 @@
 import { largeShare } from "../../base/byte-budget.ts";
 import type { Settings } from "../../catalog/index.ts";
 import { totalDefaultMax } from "../descriptors.ts";
-import { roomForBodies, roomForText } from "./memory.ts";
+import { roomForBodies, roomForConnections, roomForText } from "./memory.ts";
 
 type Limits = Settings["limits"];
 
@@ -12,7 +12,11 @@ type Limits = Settings["limits"];
  */
 export function shareOf(limits: Limits, count: number, memoryBytes = Infinity): Limits {
   const divided = count === 1 ? limits : dividedAmong(limits, count);
-  return withinMemory(divided, memoryBytes);
+  const { total = totalDefaultMax } = divided.connections;
+  const room = limits.connections.total === undefined ? roomForConnections(memoryBytes) : Infinity;
+  if (room >= total) return withinMemory(divided, memoryBytes);
+  const connections = { ...divided.connections, total: room };
+  return withinMemory({ ...divided, connections }, memoryBytes);
 }
 
 function dividedAmong(limits: Limits, count: number): Limits {
