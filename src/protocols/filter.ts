@@ -1,4 +1,6 @@
 /** Fields that are removed from a request on every route, including direct ones (TXT-17 to TXT-19). */
+import { exactTwinOf } from "../base/exact-numbers.ts";
+import { isObject } from "../base/json.ts";
 import type { Note } from "../base/notes.ts";
 import type { JsonObject, NativeField } from "./canonical/request.ts";
 import { isOtherModel, otherModelDetail, removeOtherModels } from "./other-models.ts";
@@ -26,8 +28,15 @@ export const filteredNames = filteredFields
 
 const detail = "never forwarded, dropped";
 
-/** The same within the options of a provider, which are in camel case. */
-const filteredOptions: ReadonlySet<string> = new Set([...filteredFields, "inferenceGeo"]);
+/** The same within the options of a provider, which are in camel case. The last is Vertex AI's tier. */
+const filteredOptions: ReadonlySet<string> = new Set([
+  ...filteredFields,
+  "inferenceGeo",
+  "sharedRequestType",
+]);
+
+/** Members that LiteLLM adds to its request to the vendor, and to its own settings for it: there they count before those of the request. */
+const addedFields = ["extra_body", "router_settings_override"] as const;
 
 /** Why a field of the caller's protocol is removed on every route; undefined if it is not. */
 export function whyNeverForwarded({ param, value }: NativeField): string | undefined {
@@ -40,7 +49,11 @@ export function whyNeverForwarded({ param, value }: NativeField): string | undef
  * send it for unset fields.
  */
 export function removeFilteredFields(body: JsonObject): Note[] {
-  const notes = [...removeOtherModels(body), ...removeFromOptions(body, filteredOptions, detail)];
+  const notes = [
+    ...removeOtherModels(body),
+    ...removeFromOptions(body, filteredOptions, detail),
+    ...addedFields.flatMap((field) => removeFromAdded(body, field)),
+  ];
   for (const param of filteredFields) {
     if (!Object.hasOwn(body, param)) continue;
     const isNothing = body[param] === null;
@@ -49,4 +62,16 @@ export function removeFilteredFields(body: JsonObject): Note[] {
     notes.push({ param, kind: "dropped", detail });
   }
   return notes;
+}
+
+/** The same in members that are added, and the model there. */
+function removeFromAdded(body: JsonObject, field: (typeof addedFields)[number]): Note[] {
+  const added = exactTwinOf(body[field]);
+  if (!isObject(added)) return [];
+  const { model, ...kept } = added;
+  const notes: Note[] = removeFilteredFields(kept);
+  if ((model ?? null) !== null)
+    notes.push({ param: "model", kind: "dropped", detail: otherModelDetail });
+  body[field] = kept;
+  return notes.map((note) => ({ ...note, param: `${field}.${note.param}` }));
 }

@@ -242,14 +242,43 @@ const otherModels: readonly Case[] = [
       providerOptions: {
         gateway: { models: ["a/opus"], order: ["azure"], serviceTier: "priority" },
         anthropic: { speed: "fast", inferenceGeo: null },
+        vertex: { sharedRequestType: "priority" },
       },
     },
-    up: { providerOptions: { gateway: { order: ["azure"] }, anthropic: {} } },
+    up: { providerOptions: { gateway: { order: ["azure"] }, anthropic: {}, vertex: {} } },
     nowhere: ["opus", "priority", "fast"],
     reported: [
       "providerOptions.gateway.models",
       "providerOptions.gateway.serviceTier",
       "providerOptions.anthropic.speed",
+      "providerOptions.vertex.sharedRequestType",
+    ],
+  })),
+  ...(["chat", "responses", "messages"] as const).map((name): Case => ({
+    title: "TXT-17 TXT-19: models and tiers in what LiteLLM adds to a request are dropped",
+    from: name,
+    to: name,
+    body: {
+      extra_body: {
+        model: "a/opus",
+        service_tier: "priority",
+        thinking: { type: "enabled" },
+        plugins: [{ id: "fusion", model: "a/opus" }],
+        extra_body: { models: ["a/opus"] },
+      },
+      router_settings_override: { fallbacks: [{ "a/haiku": ["a/opus"] }], num_retries: 1 },
+    },
+    up: {
+      extra_body: { thinking: { type: "enabled" }, plugins: [], extra_body: {} },
+      router_settings_override: { num_retries: 1 },
+    },
+    nowhere: ["opus", "priority", "fusion"],
+    reported: [
+      "extra_body.model",
+      "extra_body.service_tier",
+      "extra_body.plugins[0]",
+      "extra_body.extra_body.models",
+      "router_settings_override.fallbacks",
     ],
   })),
   ...(["chat", "responses"] as const).map((to): Case => ({
