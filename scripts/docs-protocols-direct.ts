@@ -14,7 +14,7 @@ Everything passes, including fields that the gateway does not know. These are th
   \`request.add\`.
 - Tools and plugins by which the vendor would run another model of the caller's choice are removed. These are Anthropic's
   advisor, OpenRouter's advisor, fusion, subagent and image tools, and \`models\` in Groq's \`compound_custom\`. So are
-  LiteLLM's fallbacks, and the filtered fields within Vercel's \`providerOptions\` and LiteLLM's \`extra_body\`. The key's
+  ZenMux's and LiteLLM's fallbacks, and the filtered fields within Vercel's \`providerOptions\` and LiteLLM's \`extra_body\`. The key's
   allowlist does not hold for such a model, and its tokens cost another price.
 - A chat stream is asked for its usage. The caller sees it only if the caller asked for it.
 - Token counts of an answer that cannot be true (negative, fractions, above a thousand million) are replaced by the

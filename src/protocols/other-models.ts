@@ -36,7 +36,7 @@ export function removeOtherModels(body: JsonObject): Note[] {
   const notes = [
     ...removeFrom(body, "tools", callsModel),
     ...removeFrom(body, "plugins", isPanel),
-    ...removeCompoundModels(body),
+    ...removeMembers(body),
     ...removeFallbacks(body),
   ];
   const { tools } = body;
@@ -73,13 +73,21 @@ function removeFallbacks(body: JsonObject): Note[] {
   });
 }
 
-/** The models of which Groq's systems consist, each at its own price. */
-function removeCompoundModels(body: JsonObject): Note[] {
-  const custom = exactTwinOf(body["compound_custom"]);
-  if (!isObject(custom) || !Object.hasOwn(custom, "models")) return [];
-  const { models, ...rest } = custom;
-  body["compound_custom"] = rest;
-  // Null is not noted, as in filter.ts.
-  if (models === null) return [];
-  return [{ param: "compound_custom.models", kind: "dropped", detail: otherModelDetail }];
+/** Members of objects that name such models: those of which Groq's systems consist, and ZenMux's fallback. There, false means none. */
+const namingMembers = [
+  ["compound_custom", "models"],
+  ["provider", "fallback"],
+] as const;
+
+function removeMembers(body: JsonObject): Note[] {
+  return namingMembers.flatMap(([param, member]): Note[] => {
+    const holder = exactTwinOf(body[param]);
+    if (!isObject(holder) || !Object.hasOwn(holder, member)) return [];
+    const { [member]: named, ...rest } = holder;
+    if (typeof named === "boolean") return [];
+    body[param] = rest;
+    // Null is not noted, as in filter.ts.
+    if (named === null) return [];
+    return [{ param: `${param}.${member}`, kind: "dropped", detail: otherModelDetail }];
+  });
 }
