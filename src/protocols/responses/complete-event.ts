@@ -94,15 +94,17 @@ export class EventCompleter {
 
   /**
    * The items of a finished answer that began and never ended. Codex takes an item from its end alone, and one that ends twice for two.
-   * Vendors may change the id of an item, and leave items out of the answer: in the place of one then stands another.
+   * Vendors may change the id of an item, and leave items out of the answer: in the place of one then stands another. So a place counts only
+   * if none is left out.
    */
   unended(output: Json | undefined): JsonObject[] {
     const items = objects(output) as JsonObject[];
     const byId = new Map(items.map((item) => [item["id"], item]));
+    const hasAll = items.length === this.#items.size;
     return [...this.#items.values()].flatMap((begun) => {
       if (begun.isDone) return [];
       const { id, index } = begun;
-      const item = byId.get(id) ?? items[index];
+      const item = byId.get(id) ?? (hasAll ? items[index] : undefined);
       const owner = this.#byId.get(nonEmpty(item?.["id"]) ?? "");
       const isOwn = owner === undefined || owner === begun;
       return item !== undefined && isOwn ? [{ output_index: index, item }] : [];

@@ -195,4 +195,6 @@ it("T10: an item that the answer leaves out does not end as the one in its place
   // An id that changed.
   const renamed = { ...thought, id: "rs_other" };
   expect(ends(done, completed([renamed, whole]))).toMatchObject([whole, renamed]);
+  // With an item less, the places say nothing of changed ids.
+  expect(ends(done, completed([{ ...whole, id: "msg_other" }]))).toMatchObject([whole]);
 });
