@@ -73,11 +73,18 @@ function removeFallbacks(body: JsonObject): Note[] {
   });
 }
 
-/** Members of objects that name such models: those of which Groq's systems consist, and ZenMux's fallback. There, false means none. */
-const namingMembers = [
+/**
+ * Members of objects that name such models: those of which Groq's systems consist, ZenMux's fallback (false means none there), and Vertex
+ * AI's routing, which Google's servers read in either spelling.
+ */
+const namingMembers: readonly (readonly [param: string, member: string])[] = [
   ["compound_custom", "models"],
   ["provider", "fallback"],
-] as const;
+  ["generationConfig", "routingConfig"],
+  ["generationConfig", "routing_config"],
+  ["generation_config", "routingConfig"],
+  ["generation_config", "routing_config"],
+];
 
 function removeMembers(body: JsonObject): Note[] {
   return namingMembers.flatMap(([param, member]): Note[] => {

@@ -43,6 +43,18 @@ const otherModels: readonly Case[] = [
     nowhere: ["fallback"],
     reported: ["provider.fallback"],
   })),
+  ...[
+    ["generationConfig", "routingConfig"] as const,
+    ["generation_config", "routing_config"] as const,
+  ].map(([config, routing]): Case => ({
+    title: `TXT-19: the model in Vertex AI's ${routing} is dropped and reported`,
+    from: "generate_content",
+    to: "generate_content",
+    body: { [config]: { topK: 2, [routing]: { manualMode: { modelName: "opus" } } } },
+    up: { [config]: { topK: 2 } },
+    nowhere: ["opus", "manual"],
+    reported: [`${config}.${routing}`],
+  })),
   {
     title: "TXT-19: ZenMux's word for no fallback is forwarded",
     from: "chat",
