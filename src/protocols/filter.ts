@@ -64,14 +64,18 @@ export function removeFilteredFields(body: JsonObject): Note[] {
   return notes;
 }
 
-/** The same in members that are added, and the model there. */
+/** The same in members that are added. The model there is removed too, and further such members: any number may be within each other. */
 function removeFromAdded(body: JsonObject, field: (typeof addedFields)[number]): Note[] {
   const added = exactTwinOf(body[field]);
   if (!isObject(added)) return [];
-  const { model, ...kept } = added;
-  const notes: Note[] = removeFilteredFields(kept);
-  if ((model ?? null) !== null)
-    notes.push({ param: "model", kind: "dropped", detail: otherModelDetail });
+  const kept = { ...added };
+  const notes = ["model", ...addedFields].flatMap((param): Note[] => {
+    const { [param]: value = null } = kept;
+    delete kept[param];
+    const why = param === "model" ? otherModelDetail : detail;
+    return value === null ? [] : [{ param, kind: "dropped", detail: why }];
+  });
+  notes.push(...removeFilteredFields(kept));
   body[field] = kept;
   return notes.map((note) => ({ ...note, param: `${field}.${note.param}` }));
 }
