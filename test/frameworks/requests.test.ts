@@ -50,7 +50,7 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
   });
 });
 
-describe("@ai-sdk/openai 4.0.118 and @mistralai/mistralai 2.7.0", () => {
+describe("@ai-sdk/openai 4.0.118, @mistralai/mistralai 2.7.0, @ai-sdk/deepseek 3.0.56, @ai-sdk/moonshotai 3.0.60", () => {
   const stream = {
     path: "/v1/chat/completions",
     body: '{"model":"MODEL","messages":[{"role":"user","content":"PROMPT"}],"stream":true}',
@@ -65,8 +65,10 @@ describe("@ai-sdk/openai 4.0.118 and @mistralai/mistralai 2.7.0", () => {
       choices: [{ finish_reason: "error" }],
       error: { code: "upstream_error" },
     });
-    // A frame with the shape of a chunk is read as a chunk, and its error is skipped. A choice of a chunk has an index.
+    // A frame with the shape of a chunk is read as a chunk, and its error is skipped. The first two tell a chunk by the index of its
+    // choice, the others by its object.
     expect(last).not.toHaveProperty("choices.0.index");
+    expect(last).toHaveProperty("object", "error");
   });
 });
 

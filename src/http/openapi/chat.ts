@@ -79,7 +79,11 @@ const chatCompletion = Type.Object({
 
 const chunk = Type.Object({
   ...head,
-  object: Type.Literal("chat.completion.chunk"),
+  object: Type.Unsafe({
+    type: "string",
+    enum: ["chat.completion.chunk", "error"],
+    description: "`error` on the last chunk of a stream that broke.",
+  }),
   choices: Type.Array(
     Type.Object({
       index: Type.Optional(

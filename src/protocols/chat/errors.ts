@@ -12,12 +12,14 @@ export {
 
 /**
  * The last chunk of a broken stream: the error beside the chunk's own fields, and `finish_reason: "error"`. `openai` throws on it; clients
- * that read chunks themselves see that the end is not normal (T16). Its choice has no index, so that it does not match the shape of a chunk.
- * `@ai-sdk/openai` and `@mistralai/mistralai` skip the error of a valid chunk, and would take the cut answer for a whole one.
+ * that read chunks themselves see that the end is not normal (T16). It does not match the shape of a chunk: some clients skip the error of a
+ * valid chunk, and would take the cut answer for a whole one. For `@ai-sdk/openai` and `@mistralai/mistralai` its choice has no index, for
+ * `@ai-sdk/deepseek` and `@ai-sdk/moonshotai` its object is another.
  */
 export function errorChunk(fields: WireObject, error: GatewayError): JsonObject {
   return {
     ...(fields as JsonObject),
+    object: "error",
     choices: [{ delta: {}, finish_reason: "error" }],
     ...encodeErrorObject(error),
   };

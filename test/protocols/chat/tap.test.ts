@@ -192,6 +192,7 @@ describe("the tap of a chat stream", () => {
     expect(frames).toEqual([
       {
         ...base,
+        object: "error",
         model: "acme/talk",
         choices: [{ delta: {}, finish_reason: "error" }],
         error: { message: "gone", type: "upstream_error", param: null, code: "upstream_error" },
