@@ -28,7 +28,7 @@ export function createFetching(total = fetchesMax): Fetching {
   function next(): void {
     for (const one of waiting) {
       if (!slots.hasRoom()) return;
-      if (slots.take([one.of]).length === 0) continue;
+      if (!slots.take(one.of)) continue;
       waiting.delete(one);
       one.resume();
     }
@@ -44,7 +44,7 @@ export function createFetching(total = fetchesMax): Fetching {
 
   return {
     async withSlot(of, work) {
-      if (slots.take([of]).length === 0) await waitForSlot(of);
+      if (!slots.take(of)) await waitForSlot(of);
       try {
         return await work();
       } finally {
@@ -54,7 +54,7 @@ export function createFetching(total = fetchesMax): Fetching {
     async pauseSlot(of, pause) {
       release(of);
       await pause();
-      if (slots.take([of]).length === 0) await waitForSlot(of);
+      if (!slots.take(of)) await waitForSlot(of);
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   type DueTask,
   type LaneName,
 } from "./lease.ts";
-import { createSlotLimiter, type SlotUser, type SlotLimiter } from "./slot-limiter.ts";
+import { createSlotLimiter, type SlotLimiter } from "./slot-limiter.ts";
 import type { PollRateLimiter } from "./poll-rate-limiter.ts";
 import type { DatabaseContact } from "./local-lease.ts";
 import type { Job } from "./rows.ts";
@@ -35,12 +35,12 @@ interface LaneOptions {
 /** Chooses the tasks that may begin now, and takes their slots. `isPaced`: a task waits for its account's rate. */
 function choose(
   found: readonly DueTask[],
-  slots: SlotLimiter<SlotUser>,
+  slots: SlotLimiter,
   pollRateLimiter: PollRateLimiter,
 ): { readonly chosen: DueTask[]; readonly isPaced: boolean } {
   let isPaced = false;
   const chosen = found.filter((one) => {
-    if (slots.take([one]).length === 0) return false;
+    if (!slots.take(one)) return false;
     if (one.account === null || pollRateLimiter.begin(one.account, one)) return true;
     slots.release(one);
     isPaced = true;
@@ -130,7 +130,7 @@ export class Lane {
   #begin(job: Job, again: (ms: number) => void): void {
     const step = this.#options.take(job).finally(() => {
       this.jobs.delete(job);
-      const isAwaited = this.#services.pollRateLimiter.end(accountOf(job), job.id);
+      const isAwaited = this.#services.pollRateLimiter.end(accountOf(job), job);
       if (this.#slots.release(job) || isAwaited) again(0);
     });
     this.jobs.set(job, step);
@@ -139,7 +139,7 @@ export class Lane {
   /** Frees the slots of a task that was not claimed. */
   #giveBack(one: DueTask): void {
     this.#slots.release(one);
-    if (one.account !== null) this.#services.pollRateLimiter.end(one.account, one.id);
+    if (one.account !== null) this.#services.pollRateLimiter.end(one.account, one);
   }
 
   /** Looks again once the next account may be polled. */

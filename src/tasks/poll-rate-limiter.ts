@@ -1,8 +1,7 @@
 /**
  * Limits the polls of each account at a vendor. Vendors limit the polls of an account, not of a job. After a 429 the gateway polls none
- * of
- * the account's jobs for a while; then it polls at half the rate, which grows slowly. An account that does not answer gets only a
- * few polls at once, so that it takes no slots of the others. docs/tasks.md; T80.
+ * of the account's jobs for a while; then it polls at half the rate, which grows slowly. An account that does not answer gets only a few
+ * polls at once, so that it takes no slots of the others. docs/tasks.md; T80.
  */
 
 import { createSlotLimiter, type SlotUser } from "./slot-limiter.ts";
@@ -27,7 +26,6 @@ const keptMax = 1_000;
 /** One account: not limited until it refuses a poll. */
 class Account {
   readonly slots = createSlotLimiter({ total: atOnceMax });
-  readonly underWay = new Map<string, SlotUser>();
   /** Polls a second. */
   #rate = Infinity;
   /** The time of the last refusal; polls that began before it belong to it. */
@@ -52,16 +50,9 @@ class Account {
 
   /** Takes a slot for a poll of this task; false if its workspace is at its limit. */
   begin(nowMs: number, task: SlotUser): boolean {
-    if (this.slots.take([task]).length === 0) return false;
-    this.underWay.set(task.id, task);
+    if (!this.slots.take(task)) return false;
     this.#count(nowMs);
     return true;
-  }
-
-  /** Ends a poll; true if others may have waited for that. */
-  end(id: string): boolean {
-    const task = this.underWay.get(id);
-    return task !== undefined && this.underWay.delete(id) && this.slots.release(task);
   }
 
   #count(nowMs: number): void {
@@ -100,7 +91,7 @@ class Account {
 
   /** True if it has been unused and unlimited for long. */
   isOld(nowMs: number): boolean {
-    return this.underWay.size === 0 && nowMs - Math.max(this.#cutMs, this.nextMs) >= forgetMs;
+    return this.slots.isIdle() && nowMs - Math.max(this.#cutMs, this.nextMs) >= forgetMs;
   }
 }
 
@@ -115,7 +106,7 @@ export interface PollRateLimiter {
   /** Takes a slot for a poll of the account for this task; false if there is none now. */
   begin(account: string, task: SlotUser): boolean;
   /** Ends a poll; may be called more than once. @returns whether others may have waited for that */
-  end(account: string, task: string): boolean;
+  end(account: string, task: SlotUser): boolean;
   /** The account refused a poll because of its rate; the poll began at `begunMs`, by {@link PollRateLimiter.nowMs}. */
   refused(account: string, begunMs: number, retryAfterMs?: number): void;
   /** The account answered a poll. */
@@ -162,7 +153,7 @@ export function createPollRateLimiter(
       const account = accountOf(name);
       return account.mayBegin(now()) && account.begin(now(), task);
     },
-    end: (name, task) => accounts.get(name)?.end(task) ?? false,
+    end: (name, task) => accounts.get(name)?.slots.release(task) ?? false,
     refused: (name, begunMs, retryAfterMs = 0) =>
       accountOf(name).refused(now(), begunMs, retryAfterMs),
     answered: (name) => accounts.get(name)?.answered(),

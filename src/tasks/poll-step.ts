@@ -75,7 +75,7 @@ function recordForRate(services: TaskServices, job: Job, answer: Answer, begunMs
   const { pollRateLimiter, clock, wakeRunnerAt } = services;
   const account = accountOf(job);
   // The slot is freed here, because the next work may take long, such as fetching the result.
-  if (pollRateLimiter.end(account, job.id)) wakeRunnerAt(clock.now());
+  if (pollRateLimiter.end(account, job)) wakeRunnerAt(clock.now());
   if (answer.state === "unreachable") return;
   if (answer.state !== "refused" || !isAboutAccountRate(answer))
     return pollRateLimiter.answered(account);

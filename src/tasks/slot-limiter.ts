@@ -25,15 +25,17 @@ export interface HostOf {
   readonly host: string;
 }
 
-export interface SlotLimiter<Work extends SlotUser> {
+export interface SlotLimiter {
   /** True while any slot is free. */
   hasRoom(): boolean;
   /** Workspaces, and their receivers, that are at their limit. */
   full(): { readonly fullHosts: HostOf[]; readonly fullWorkspaces: string[] };
-  /** Takes slots for the work that may begin, in the given order; returns that work. */
-  take<Found extends Work>(found: readonly Found[]): Found[];
-  /** Frees a slot; true if other work may have waited for it. */
-  release(work: Work): boolean;
+  /** True while no slot is taken. */
+  isIdle(): boolean;
+  /** Takes a slot; false if the work may not begin now, or has one already. */
+  take(work: SlotUser): boolean;
+  /** Frees the slot of the work; true if other work may have waited for it. Without a slot nothing happens. */
+  release(work: SlotUser): boolean;
 }
 
 const nameOf = ({ workspaceId, id }: SlotUser) => `${workspaceId} ${id}`;
@@ -53,11 +55,11 @@ function counter() {
 }
 
 /** Creates the limiter, with all slots free. */
-export function createSlotLimiter<Work extends SlotUser>({
+export function createSlotLimiter({
   total,
   perWorkspace = Infinity,
   perHost = Infinity,
-}: SlotLimits): SlotLimiter<Work> {
+}: SlotLimits): SlotLimiter {
   const taken = new Set<string>();
   const hosts = counter();
   const workspaces = counter();
@@ -78,18 +80,16 @@ export function createSlotLimiter<Work extends SlotUser>({
       }),
       fullWorkspaces: workspaces.full(share()),
     }),
-    take(found) {
-      const chosen = [];
-      for (const one of found) {
-        if (!mayTake(one)) continue;
-        taken.add(nameOf(one));
-        hosts.add(hostName(one), 1);
-        workspaces.add(one.workspaceId, 1);
-        chosen.push(one);
-      }
-      return chosen;
+    isIdle: () => taken.size === 0,
+    take(one) {
+      if (!mayTake(one)) return false;
+      taken.add(nameOf(one));
+      hosts.add(hostName(one), 1);
+      workspaces.add(one.workspaceId, 1);
+      return true;
     },
     release(one) {
+      if (!taken.has(nameOf(one))) return false;
       // If shares are small, every freed slot makes the shares of all workspaces larger.
       const isWaited =
         free() < Math.min(perWorkspace, total / 2 + 1) ||

@@ -15,7 +15,7 @@ const createPaced = () => {
   /** Begins and ends a poll. Returns whether it was allowed to begin. */
   const begin = (account = "one a"): boolean => {
     const isBegun = pace.begin(account, task("t"));
-    pace.end(account, "t");
+    pace.end(account, task("t"));
     return isBegun;
   };
   /** Begins as many polls as allowed within `ms` and answers each with `reply`. Returns their number. */
@@ -111,11 +111,8 @@ it("an account has a limited number of concurrent polls, half of them for one wo
   expect([beginAll("w2"), pace.begin("one b", task("t"))]).toEqual([16, true]);
   for (const name of ["w3", "w4", "w5", "w6", "w7", "w8", "w9"]) beginAll(name);
   expect([pace.pausedAccounts(), pace.waitMs()]).toEqual([["one a"], undefined]);
-  expect([pace.end("one a", "w1 0"), pace.end("one a", "w1 0"), pace.pausedAccounts()]).toEqual([
-    true,
-    false,
-    [],
-  ]);
+  const end = () => pace.end("one a", task("w1 0"));
+  expect([end(), end(), pace.pausedAccounts()]).toEqual([true, false, []]);
   expect(pace.begin("one a", task("another", "w10"))).toBe(true);
 });
 

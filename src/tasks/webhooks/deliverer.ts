@@ -99,7 +99,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 function createTries(options: DelivererOptions, signal: AbortSignal) {
   const { database, clock, log } = options;
   const { timeoutMs: tryMs, leaseMs = tryMs + leaseMarginMs } = options;
-  const slots = createSlotLimiter<DueDelivery>(triesMax);
+  const slots = createSlotLimiter(triesMax);
   const running = new Set<Promise<void>>();
   let stopped = false;
 
@@ -131,7 +131,7 @@ function createTries(options: DelivererOptions, signal: AbortSignal) {
         limit: dueReadMax,
         ...slots.full(),
       });
-      const chosen = slots.take(found);
+      const chosen = found.filter((one) => slots.take(one));
       if (chosen.length === 0) return false;
       const claimed = await claim(chosen);
       for (const delivery of claimed) {
