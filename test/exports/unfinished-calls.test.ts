@@ -83,8 +83,8 @@ describeDatabase("calls that outlast their day", (open) => {
   it("delay the export for a minute after their end: a task is over before its row is in the log", async () => {
     const task = newId("task", beganMs);
     await database.query(
-      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
-       values ($1, $2, 'charge', 1, 1, 0, now())`,
+      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
+       values ($1, $2, 'charge', 1, 1, 0, 'k', now())`,
       [seedId.workspace(1), task],
     );
     expect(await exportNext(database, place, "requests")).toBeUndefined();

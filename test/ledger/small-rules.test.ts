@@ -197,7 +197,7 @@ describeDatabase("ledger entries of a key", (open) => {
       database,
       `insert into ledger_entries (workspace_id, entry, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
        overriding system value
-       select 'w', n, 'r' || n, 'charge', 1, 1, 0, case when n = 1 then 'k' end, now() from generate_series(1, 50001) n`,
+       select 'w', n, 'r' || n, 'charge', 1, 1, 0, case when n = 1 then 'k' else 'l' end, now() from generate_series(1, 50001) n`,
     );
     const page = { keyId: "k", limit: 50 };
     const first = await readEntries(database, "w", page);

@@ -161,8 +161,8 @@ describeDatabase("the writer of the request log", (open) => {
   it("T67: logs a call without cost whose charge was lost in a failover between the charge and the row", async () => {
     const database = await open();
     await database.query(
-      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
-       values ('w', 'kept', 'charge', 7, 0, 0, now()), ('w', 'late:late', 'charge', 7, 0, 0, now())`,
+      `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
+       values ('w', 'kept', 'charge', 7, 0, 0, 'k', now()), ('w', 'late:late', 'charge', 7, 0, 0, 'k', now())`,
     );
     let failures = 1;
     const failing: Database = {

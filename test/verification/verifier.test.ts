@@ -246,9 +246,9 @@ describeDatabase("accounts", (open) => {
     await ledger.close();
     await tamper(
       database,
-      `insert into ledger_entries (workspace_id, entry, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+      `insert into ledger_entries (workspace_id, entry, reference, kind, amount_nano, held_nano, balance_after_nano, key_id, created_at)
        overriding system value
-       select 'a', 1000 + n, 'more-' || n, 'void', 0, 0, -1, now() from generate_series(1, 4100) n`,
+       select 'a', 1000 + n, 'more-' || n, 'void', 0, 0, -1, 'k', now() from generate_series(1, 4100) n`,
     );
     const found = await verifyLedger(database);
     expect(found.length).toBeGreaterThanOrEqual(4_000);
