@@ -7,9 +7,9 @@ import type { Constraints } from "../routing/index.ts";
 import type { Database } from "../storage/index.ts";
 import type { FileUrl, IdempotencyClaim, PreparedMedia } from "../tasks/index.ts";
 import type { CallServices, TextCall } from "./context.ts";
+import type { Hold, ImageHolds } from "./image-holds.ts";
 import type { ImageRecord } from "./record.ts";
 import type { Reply } from "./reply.ts";
-import type { Hold, Spend } from "./spend.ts";
 
 /** An authenticated call: its fields by the caller's names, its files in storage. */
 export interface ImageCall extends Pick<
@@ -24,7 +24,7 @@ export interface ImageCall extends Pick<
 }
 
 export interface ImageServices extends CallServices<ImageRecord> {
-  readonly spend: Spend;
+  readonly holds: ImageHolds;
   readonly database: Database;
   readonly files: WatchedFiles;
   readonly fileUrl: FileUrl;

@@ -81,7 +81,7 @@ export async function settle<Rendering extends Answer>(
       : undefined;
     const answer = render({ usage: tokensOf(usage), ...(finished && { gw: finished.gw }) });
     const name = call.idempotency && (await keepAnswer(kept, answer, record.notes));
-    record.costNano = await services.spend.charge(context.hold, costNano, async (tx) => {
+    record.costNano = await services.holds.charge(context.hold, costNano, async (tx) => {
       if (name !== undefined) await bindKey(context, tx, name);
       await kept.keep(tx, { result: services.retentionMs, answer: keyLifetimeMs });
       if (finished) await insertFinished(tx, finished.task);
@@ -178,7 +178,7 @@ export async function chargePartial(
   const partialImages = Math.min(previews, request.partialImages ?? 0);
   const { usage } = mediaUsage({ ...request, partialImages }, {}, { count: 0 });
   const costNano = chargeOf(context, candidate, usage);
-  record.costNano = await services.spend.charge(hold, costNano, (tx) =>
+  record.costNano = await services.holds.charge(hold, costNano, (tx) =>
     bindKey(context, tx, noAnswer),
   );
   record.metered = { usage, source: "estimated" };

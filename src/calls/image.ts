@@ -92,7 +92,7 @@ export async function runImageCall(
     else await answerWhole(context);
   } catch (thrown) {
     const framesOf = (error: GatewayError) => [errorEvent(error)];
-    const release = () => context && services.spend.release(context.hold);
+    const release = () => context && services.holds.release(context.hold);
     await endFailed(services, { thrown, record, reply, release, framesOf });
   } finally {
     record.stoppable = undefined;
@@ -122,11 +122,11 @@ async function begin(
   const { workspaceId } = call.caller;
   const hold = { id: call.id, workspaceId };
   const claim = call.idempotency;
-  const reserving = services.spend.reserve(hold, call.caller, prepared.boundNano, async (tx) => {
+  const reserving = services.holds.reserve(hold, call.caller, prepared.boundNano, async (tx) => {
     if (claim) await claimKeyForCall(tx, { workspaceId, claim }, call.id, services.clock.now());
   });
   await unlessStopped(record, reserving, () => {
-    reserving.then(() => services.spend.release(hold)).catch(() => undefined);
+    reserving.then(() => services.holds.release(hold)).catch(() => undefined);
   });
   const gone = new AbortController();
   reply.onGone(() => gone.abort());

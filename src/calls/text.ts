@@ -97,10 +97,16 @@ async function answer(services: TextServices, run: Run): Promise<void> {
   const taking = call.rate?.takeTokens(prepared.inputEstimate);
   if (taking !== undefined) await unlessStopped(record, taking);
   const { workspaceId, keyId, keyRotation } = call.caller;
-  const hold = { id: call.id, workspaceId, keyId, keyRotation, amountNano: record.reservedNano };
+  const reservation = {
+    id: call.id,
+    workspaceId,
+    keyId,
+    keyRotation,
+    amountNano: record.reservedNano,
+  };
   let answered: Answered;
   try {
-    const spent = services.ledger.spend(hold, () => {
+    const spent = services.ledger.spend(reservation, () => {
       // Admitted after its caller was told that the gateway stops.
       if (context.isStopped) throw stopping(nothingIsCharged);
       record.stoppable = context;

@@ -4,7 +4,7 @@
  */
 import type { Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { InFlightCalls, createSpend } from "../calls/index.ts";
+import { InFlightCalls, createImageHolds } from "../calls/index.ts";
 import type { Catalog } from "../catalog/index.ts";
 import { createApp, leaveConnections, startMetricsServer, stopServer } from "../http/index.ts";
 import { openHooks, type Hooks } from "../hooks/index.ts";
@@ -262,10 +262,10 @@ async function openBackground(
     }),
   );
   const { queue } = catalog.settings.limits;
-  const spend = closers.keep(createSpend({ database, log, queue, leaseMs: holdLeaseMs }));
+  const holds = closers.keep(createImageHolds({ database, log, queue, leaseMs: holdLeaseMs }));
   closers.add(startSweeps(resources, options));
   const verifier = closers.keep(createVerifier(database, log));
-  return { media, spend, verifier, hooks };
+  return { media, holds, verifier, hooks };
 }
 
 /** The time before the end, in which other processes take over. */

@@ -6,7 +6,7 @@ import {
   type CallRecord,
   type InFlightCalls,
   type ImageRecord,
-  type Spend,
+  type ImageHolds,
 } from "../calls/index.ts";
 import type { Hooks } from "../hooks/index.ts";
 import {
@@ -33,7 +33,7 @@ interface HttpParts {
   readonly options: GatewayOptions;
   readonly resources: Resources;
   readonly media: Media;
-  readonly spend: Spend;
+  readonly holds: ImageHolds;
   readonly underWay: InFlightCalls;
   readonly verifier: Verifier;
   /** The operator's own hooks; undefined if there are none. */
@@ -101,7 +101,7 @@ export async function httpServices(parts: HttpParts): Promise<HttpServices> {
 }
 
 /** Returns the services of text and image calls: the shared ones, and those of each kind. */
-function callServices({ options, resources, media, metrics, spend, hooks, underWay }: HttpParts) {
+function callServices({ options, resources, media, metrics, holds, hooks, underWay }: HttpParts) {
   const { environment, catalog, database, files, requestLog, bodyLog, pools, health, log } =
     resources;
   const { answers, ledger, sharedClock } = resources;
@@ -143,7 +143,7 @@ function callServices({ options, resources, media, metrics, spend, hooks, underW
       forceConversion: options.forceConversion ?? false,
       cache: { answers, onLookup: (outcome: CacheOutcome) => metrics.observeCache(outcome) },
     },
-    images: { ...shared, spend, database, files, fileUrl, retentionMs },
+    images: { ...shared, holds, database, files, fileUrl, retentionMs },
   };
 }
 

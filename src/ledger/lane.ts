@@ -82,7 +82,7 @@ export class Lane {
   }
 
   /** Ends a call that was let in; a null `charge` voids it. Resolves when its entry is written. @throws GatewayError (rejects) */
-  post(call: ReserveInput, charge: bigint | null): Promise<void> {
+  end(call: ReserveInput, charge: bigint | null): Promise<void> {
     const key = this.backlog.keyOf(call);
     const { id, amountNano: bound } = call;
     const since = this.options.clock.now();

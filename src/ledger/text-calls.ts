@@ -36,11 +36,11 @@ export class TextCalls {
     } catch (error) {
       const lane = this.laneOf(input);
       // The caller gets the error of the work, without delay while the database is away.
-      const released = lane.post(input, null).catch(() => undefined);
+      const released = lane.end(input, null).catch(() => undefined);
       if (!lane.isAway) await released;
       throw error;
     }
-    await this.laneOf(input).post(input, done.amountNano);
+    await this.laneOf(input).end(input, done.amountNano);
     return done;
   }
 

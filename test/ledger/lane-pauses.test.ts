@@ -48,12 +48,12 @@ async function endPauses(): Promise<readonly number[]> {
 it("a lane checks its keys every 60 ms, however many batches it sends, and never without keys", async () => {
   for (let index = 0; index < 3; index += 1) {
     await lane.admit(call);
-    await lane.post(call, 3n);
+    await lane.end(call, 3n);
   }
   await lane.admit(call);
   expect(paused).toMatchObject([{ ms: lingerMs }]);
   expect([await endPauses(), await endPauses()]).toEqual([[lingerMs], [lingerMs]]);
-  await lane.post(call, 3n);
+  await lane.end(call, 3n);
   expect([await endPauses(), await endPauses()]).toEqual([[], []]);
 });
 

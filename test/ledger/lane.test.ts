@@ -75,7 +75,7 @@ describe("a lane", () => {
   it("resends a batch that a later number overtook, and confirms its entry only when it is written", async () => {
     await begin();
     answers = [fenced];
-    await lane.post(call, 3n);
+    await lane.end(call, 3n);
     expect(sent.map((batch) => entriesIn(batch).map(({ id }) => id))).toEqual([["a"], ["a"]]);
     expect(sent[1]!.number).toBe(sent[0]!.number + 1);
   });
@@ -88,14 +88,14 @@ describe("a lane", () => {
         return granted(batch);
       },
     ];
-    await lane.post(call, 3n);
+    await lane.end(call, 3n);
     expect(sent.map((batch) => entriesIn(batch).length)).toEqual([1, 1]);
   });
 
   it("skips locked accounts after it has waited for one, and gives those away", async () => {
     await begin();
     answers = [failing("55P03"), busy];
-    void lane.post(call, 3n);
+    void lane.end(call, 3n);
     await eventually(() => movedKeys.length > 0, "the key is given away");
     expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, true]);
     expect(movedKeys).toEqual([["k"]]);
@@ -108,7 +108,7 @@ describe("a lane", () => {
 
   it("reserves for an entry no more than the bound of its call, whatever it cost", async () => {
     await begin();
-    const posted = lane.post(call, 9n);
+    const posted = lane.end(call, 9n);
     expect(key.pending).toBe(5n);
     await posted;
     expect([key.pending, entriesIn(sent.at(-1)!)[0]]).toMatchObject([
@@ -125,10 +125,10 @@ describe("a lane", () => {
     const trusted = () => keys.map((each) => each.isTrusted(nowMs));
     nowMs += 1;
     expect(trusted()).toEqual([true, true, true]);
-    await lane.post(beside, 5n);
+    await lane.end(beside, 5n);
     expect(trusted()).toEqual([true, true, true]);
-    await lane.post(elsewhere, null);
-    await lane.post(call, 6n);
+    await lane.end(elsewhere, null);
+    await lane.end(call, 6n);
     expect(trusted()).toEqual([false, false, true]);
   });
 
@@ -138,7 +138,7 @@ describe("a lane", () => {
     answers = [
       () => [lapsed as unknown as BatchRow, { place: 1, allowance: 7n, refusal: null, at: null }],
     ];
-    await lane.post(call, 3n);
+    await lane.end(call, 3n);
     await eventually(() => sent.length > 1, "it restores");
     expect(sent[1]).toMatchObject({
       restore: true,
@@ -156,7 +156,7 @@ describe("a lane", () => {
       entriesIn(batch).some(({ id }) => id === "bad") ? failing("22P05")(batch) : granted(batch);
     const lapsed = { place: 0, allowance: 0n, refusal: "lapsed", at: new Date() } as const;
     answers = [() => [lapsed as unknown as BatchRow], ...Array.from({ length: 8 }, () => refusing)];
-    const ends = await Promise.allSettled([lane.post(call, 3n), lane.post(bad, 3n)]);
+    const ends = await Promise.allSettled([lane.end(call, 3n), lane.end(bad, 3n)]);
     expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     const restoring = sent.filter(({ restore }) => restore);
     expect(restoring.map((batch) => entriesIn(batch).length)).toEqual([2, 0]);
@@ -165,7 +165,7 @@ describe("a lane", () => {
   it("asks for nothing more once an answer shows the result of a batch whose answer was lost", async () => {
     await begin();
     answers = [failing("08006")];
-    await lane.post(call, null);
+    await lane.end(call, null);
     expect(sent.map(({ targets }) => targets[0]!.need)).toEqual([0n, 0n]);
     expect(lane.backlog.isEmpty).toBe(true);
   });
@@ -184,7 +184,7 @@ describe("an item that the database refuses", () => {
       lane.admit({ ...call, amountNano: 2n }),
     ]);
     expect([large.status, small.status]).toEqual(["rejected", "fulfilled"]);
-    await lane.post(call, 5n);
+    await lane.end(call, 5n);
     answers = [failing("08006"), failing("22003")];
     await expect(lane.admit({ ...call, amountNano: 50n })).rejects.toMatchObject({ code: "22003" });
     await eventually(() => lane.backlog.isEmpty, "all is sent");
@@ -199,13 +199,13 @@ describe("an item that the database refuses", () => {
     await Promise.all(calls.map((call) => lane.admit(call) ?? Promise.resolve()));
     sent = [];
     answers = [failing("22003")];
-    await Promise.all(calls.map((call) => lane.post(call, 3n)));
+    await Promise.all(calls.map((call) => lane.end(call, 3n)));
     const things = sent.map(({ targets }) => targets.length);
     expect(things.slice(0, 4)).toEqual([3, 1, 1, 1]);
     await lane.close();
     for (const call of calls) lane.backlog.keyOf(call).begin(5n, nowMs);
     sent = [];
-    await Promise.all(calls.map((call) => lane.post(call, 3n)));
+    await Promise.all(calls.map((call) => lane.end(call, 3n)));
     expect(sent.map(({ targets }) => targets.length)).toEqual([3]);
   });
 });

@@ -130,8 +130,8 @@ const mutants: (Mutant & { readonly seed?: number })[] = [
   {
     rule: "bracket: no end is confirmed before its entry is written",
     where: "text-calls.ts",
-    from: "await this.laneOf(input).post(input, done.amountNano);",
-    to: "void this.laneOf(input).post(input, done.amountNano);",
+    from: "await this.laneOf(input).end(input, done.amountNano);",
+    to: "void this.laneOf(input).end(input, done.amountNano);",
   },
 ];
 

@@ -1,7 +1,7 @@
 /** The log lines of an image call when the ledger does not do as it is asked. BILL; docs/ledger.md. */
 import { beforeAll, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
-import { createSpend } from "../../src/calls/spend.ts";
+import { createImageHolds } from "../../src/calls/image-holds.ts";
 import { creditIn } from "../../src/ledger/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
@@ -29,10 +29,10 @@ async function open(): Promise<Database> {
 
 it("a finished call whose hold is gone is charged nothing, and an error is logged", async () => {
   const database = await open();
-  const spend = createSpend({ database, queue, log, leaseMs: 60_000 });
+  const holds = createImageHolds({ database, queue, log, leaseMs: 60_000 });
   const hold = { id: "req_gone", workspaceId: "w1" };
   await addWorkspace(database, "w1");
-  expect(await spend.charge(hold, 5n, () => Promise.resolve())).toBe(0n);
+  expect(await holds.charge(hold, 5n, () => Promise.resolve())).toBe(0n);
   expect(lines).toEqual([
     {
       level: "error",
@@ -40,7 +40,7 @@ it("a finished call whose hold is gone is charged nothing, and an error is logge
       message: "a finished call found its hold gone; nothing was charged",
     },
   ]);
-  spend.close();
+  holds.close();
   await database.close();
 });
 
@@ -49,17 +49,17 @@ it("leases that cannot be extended and holds that cannot be released are logged"
   await addWorkspace(database, "w2");
   await addKey(database, { workspaceId: "w2", id: "k2" });
   await creditIn(database, { workspaceId: "w2", amountNano: 1_000n, reference: "r" });
-  const spend = createSpend({ database, queue, log, leaseMs: 60 });
+  const holds = createImageHolds({ database, queue, log, leaseMs: 60 });
   const hold = { id: "req_open", workspaceId: "w2" };
   const key = { keyId: "k2", keyRotation: 0 };
-  await spend.reserve(hold, key, 10n, () => Promise.resolve());
+  await holds.reserve(hold, key, 10n, () => Promise.resolve());
   await database.close();
   const said = (message: string) => lines.find((line) => line.message.startsWith(message));
   await eventually(() => said("leases could not be extended"), "a line about the leases");
-  await spend.release(hold);
+  await holds.release(hold);
   expect(said("a hold could not be released")).toMatchObject({
     level: "warn",
     fields: { hold: "req_open" },
   });
-  spend.close();
+  holds.close();
 });

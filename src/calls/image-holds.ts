@@ -1,6 +1,7 @@
 /**
- * The money of image calls. Each call has its own hold, taken before it runs and ended exactly once afterwards. Each step is a
- * separate transaction of the call, because the call counts in the queue and is committed together with other rows of it.
+ * The holds of image calls, which are their money: each call has its own, taken before it runs and ended exactly once afterwards. Text
+ * calls have none: `Ledger.spend` does all of theirs. Each step is a separate transaction of the call, because the call counts in the queue
+ * and is committed together with other rows of it.
  * Requirements: BILL, ERR (503); docs/decisions.md "Spend caps", docs/decisions.md "Queue limits", docs/decisions.md "Idempotency";
  * docs/ledger.md.
  */
@@ -36,7 +37,7 @@ type CallingKey = Pick<HoldInput, "keyId" | "keyRotation">;
 /** Writes rows beside the hold, in the same transaction and before it; it may run again. */
 type Beside = (tx: Queryable) => Promise<void>;
 
-export interface Spend {
+export interface ImageHolds {
   /**
    * Reserves an upper bound. If `beside` throws, the transaction is rolled back.
    * @throws GatewayError 401, 402 or 403 naming what ran out, `queue_full`, 503 without a database
@@ -50,7 +51,7 @@ export interface Spend {
   close(): void;
 }
 
-interface SpendOptions {
+interface ImageHoldsOptions {
   readonly database: Database;
   readonly queue: QueueLimits;
   /** How long, in ms, the hold of an image call outlives the process that took it. Open calls extend theirs. */
@@ -58,8 +59,8 @@ interface SpendOptions {
   readonly log: Log;
 }
 
-/** Creates spending by holds. Leases of open calls are extended after each third of the lease time. */
-export function createSpend(options: SpendOptions): Spend {
+/** Leases of open calls are extended after each third of the lease time. */
+export function createImageHolds(options: ImageHoldsOptions): ImageHolds {
   const { database, leaseMs, log } = options;
   const open = new Map<string, Hold>();
   const timer = setInterval(() => {
@@ -123,7 +124,7 @@ class RefusedError extends Error {
 
 /** Reserves a hold. @throws GatewayError that refuses the call; then nothing is stored */
 async function reserveHold(
-  { database, queue }: SpendOptions,
+  { database, queue }: ImageHoldsOptions,
   input: Omit<HoldInput, "kind">,
   beside: Beside,
 ): Promise<void> {
