@@ -13,8 +13,7 @@ export function parseSize(size: string): readonly [width: number, height: number
 
 /**
  * The reason why a custom size is not allowed, as a clause; undefined if it is. Both sides must be divisible by 16, ratio 1:3 to 3:1,
- * long
- * side at most 3840, area at most 3840x2160, either orientation (IMG-08 to IMG-11).
+ * long side at most 3840, area at most 3840x2160, either orientation (IMG-08 to IMG-11).
  */
 export function sizeFault(size: string): string | undefined {
   const sides = parseSize(size);

@@ -1,7 +1,6 @@
 /**
  * Creates tasks: one transaction writes the keys, holds, rows and uploads of all waiting submissions. The database admits calls that
- * count
- * in the queue one at a time, so in transactions of their own each would wait for the commit before. docs/tasks.md; TASK-14; T81.
+ * count in the queue one at a time, so in transactions of their own each would wait for the commit before. docs/tasks.md; TASK-14; T81.
  */
 import { createBatcher } from "./batcher.ts";
 import { GatewayError } from "../base/errors.ts";

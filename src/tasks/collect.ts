@@ -156,8 +156,7 @@ interface Kept {
 
 /**
  * Keeps one result, with retries. Only this process has the result of a synchronous vendor, and the vendor is paid: so it retries until
- * the
- * deadline, in the memory that the step has leased. Once the engine is about to stop, it has one try left.
+ * the deadline, in the memory that the step has leased. Once the engine is about to stop, it has one try left.
  */
 async function keep(services: TaskServices, job: Job, kept: Kept): Promise<Artifact> {
   const { target, endMs } = kept;

@@ -1,8 +1,7 @@
 /**
  * Ends the leases of processes that are gone. Another process may take a step without a submission at any
  * time, because its token decides who writes. A submission in flight is given up only if its process is certainly dead: a living one
- * may still
- * get the answer. The same holds for a callback in flight, which may have reached the receiver. docs/tasks.md "After a crash"; T79,
+ * may still get the answer. The same holds for a callback in flight, which may have reached the receiver. docs/tasks.md "After a crash"; T79,
  * T81.
  */
 import type { TaskServices } from "./engine.ts";

@@ -41,8 +41,7 @@ export const noAnswer = "";
 
 /**
  * The error if the key's result is no longer there: an end user was erased, its retention ended, or its caller left before the end. It
- * is
- * not made again, because that would cost again.
+ * is not made again, because that would cost again.
  */
 export const keyOutlived = () =>
   new GatewayError(
@@ -138,8 +137,7 @@ export async function claimKeyForCall(
 
 /**
  * Stores the answer of a call, in the transaction that ends its hold. @throws GatewayError `idempotency_in_progress` if another call
- * has
- * the key by now: the hold had expired while its process was suspended or cut off. Then only the other call is charged.
+ * has the key by now: the hold had expired while its process was suspended or cut off. Then only the other call is charged.
  */
 export async function answerKey(
   tx: Queryable,

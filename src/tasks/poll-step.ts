@@ -139,8 +139,7 @@ const refetchMsMax = 300_000;
 
 /**
  * Collects a result that the vendor has made. If it cannot be fetched now, it is fetched again for some time: its vendor keeps it, and
- * has
- * charged for it. If our storage refuses it, it is fetched again until the deadline, less and less often: each try transfers all of it.
+ * has charged for it. If our storage refuses it, it is fetched again until the deadline, less and less often: each try transfers all of it.
  */
 async function collectResult(
   services: TaskServices,

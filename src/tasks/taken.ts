@@ -28,8 +28,7 @@ export async function taken(
 
 /**
  * Records which task has the job. Two running tasks never have one job, not even on two gateways: the writers take turns, and the
- * second
- * one gets the holders. Otherwise both would get one result, perhaps of another workspace, and each would be charged for it.
+ * second one gets the holders. Otherwise both would get one result, perhaps of another workspace, and each would be charged for it.
  */
 async function writeTaken(services: TaskServices, job: Job, taking: TakenJob) {
   const { provider, credential } = taking.target;
