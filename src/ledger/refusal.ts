@@ -1,5 +1,6 @@
 /** Turns the database's refusal of a call into the error for its caller. Requirements: ERR; docs/decisions.md "Spend caps". */
-import { GatewayError, type ErrorCode } from "../base/errors.ts";
+import { GatewayError } from "../base/errors.ts";
+import { keyError, type KeyRefusal } from "../base/key-errors.ts";
 import { smaller } from "../base/money.ts";
 import { balanceError, capError } from "../base/spend-errors.ts";
 
@@ -10,8 +11,8 @@ export const idleRetryMs = 20;
 
 /** The database's answer for a refused call, or for the refused calls of one key. */
 export interface Answer {
-  /** A key of `refusals` below if the call is refused whatever its amount; else null. */
-  readonly refusal: string | null;
+  /** Why the call is refused whatever its amount; else null. */
+  readonly refusal: KeyRefusal | "queue_full" | null;
   /** The balance left; without limit, the rest of the most that may be charged. Null only for an unknown workspace. */
   readonly available: bigint | null;
   /** The room of each of the twelve caps; null: no cap, or a soft cap that is not reached. */
@@ -23,28 +24,20 @@ export interface Answer {
   readonly at: Date;
 }
 
-const refusals: Readonly<Record<string, readonly [ErrorCode, string, retrySeconds?: number]>> = {
-  key_unknown: ["invalid_api_key", "The API key is unknown."],
-  key_disabled: ["api_key_disabled", "The API key is disabled."],
-  key_revoked: ["api_key_revoked", "The API key was revoked."],
-  key_expired: ["api_key_expired", "The API key has expired."],
-  workspace_disabled: ["workspace_disabled", "The workspace of this API key is disabled."],
-  queue_full: [
+const queueFull = (): GatewayError =>
+  new GatewayError(
     "queue_full",
     "Too many image and video calls are in flight; nothing was reserved.",
-    10,
-  ],
-};
+    { retryAfterSeconds: 10 },
+  );
 
 /**
  * Returns the error that refuses a call of this `bound`, if `free` is already set aside for its key. Undefined if it would fit alone.
  * Codes and messages: docs/decisions.md "Spend caps", docs/decisions.md "Queue limits".
  */
 export function refusalOf(answer: Answer, bound: bigint, free = 0n): GatewayError | undefined {
-  if (answer.refusal !== null) {
-    const [code, message, retryAfterSeconds] = refusals[answer.refusal]!;
-    return new GatewayError(code, message, { retryAfterSeconds });
-  }
+  if (answer.refusal === "queue_full") return queueFull();
+  if (answer.refusal !== null) return keyError(answer.refusal);
   const { rooms, available } = answer;
   const isOver = (room: bigint | null): boolean => room !== null && bound - free > room;
   // The first that applies is reported: caps of workspace, member, key, each from its longest window, then the balance.

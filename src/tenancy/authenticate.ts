@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { GatewayError } from "../base/errors.ts";
+import { keyError } from "../base/key-errors.ts";
 import type { Log } from "../base/log.ts";
 import { readOnce, type Database } from "../storage/index.ts";
 import { createCallerCache } from "./caller-cache.ts";
@@ -38,15 +39,8 @@ export interface Authenticator {
 }
 
 function refuseUnusable(loaded: LoadedKey): void {
-  if (loaded.status === "revoked") {
-    throw new GatewayError("api_key_revoked", "The API key was revoked.");
-  }
-  if (loaded.status === "disabled") {
-    throw new GatewayError("api_key_disabled", "The API key is disabled.");
-  }
-  if (loaded.workspaceStatus === "disabled") {
-    throw new GatewayError("workspace_disabled", "The workspace of the API key is disabled.");
-  }
+  if (loaded.status !== "active") throw keyError(`key_${loaded.status}`);
+  if (loaded.workspaceStatus === "disabled") throw keyError("workspace_disabled");
 }
 
 async function loadUsable(database: Database, value: KeyValue, nowMs: number): Promise<LoadedKey> {
