@@ -4,7 +4,7 @@
  * keys. Requirements: KEY; docs/decisions.md "Key format"; docs/security.md "The master key".
  */
 import { createHmac } from "node:crypto";
-import { deriveKeys, sealedUnder, type DerivedKeys, type SealedKind } from "./derived-keys.ts";
+import { sealedUnder, type DerivedKeys, type SealedKind } from "./derived-keys.ts";
 
 /** Keys are held in closures: an accidental log line or JSON shows none. */
 export interface Secrets {
@@ -118,11 +118,4 @@ export function secretsOf(ring: () => Keyring): Secrets {
       return ring().active.checkValue;
     },
   };
-}
-
-/** The secrets of one master key (32 bytes), without a database: for tests. */
-export function deriveSecrets(masterKey: Uint8Array): Secrets {
-  const keys = deriveKeys(masterKey);
-  const ring = { held: [keys], active: keys, marked: false, kept: retainedOf(keys) };
-  return secretsOf(() => ring);
 }

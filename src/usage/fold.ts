@@ -153,6 +153,7 @@ interface Step {
   readonly isLast: boolean;
 }
 
+/** Runs one step: at most `most` entries and as many free calls. `tags`: tag names that are summed by too. */
 async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Promise<Step> {
   const [lock] = await tx.query<{ mine: boolean }>(lockSql, [foldLock]);
   if (lock?.mine !== true) return { done: 0, isLast: true };
@@ -183,25 +184,10 @@ async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Pro
   };
 }
 
-const step = (database: Database, most: number, tags: readonly string[]): Promise<Step> =>
-  database.transaction((tx) => stepIn(tx, most, tags));
-
-/**
- * Runs one step: at most `most` entries and as many free calls. `tags`: tag names that are summed by too.
- * @returns how much it did; 0 where nothing is left, or another process folds
- */
-export async function foldStep(
-  database: Database,
-  most = stepMax,
-  tags: readonly string[] = [],
-): Promise<number> {
-  return (await step(database, most, tags)).done;
-}
-
 /**
  * Folds everything, in steps of at most `most`, until `goesOn`, asked before each step, returns false. Leaves calls that come meanwhile:
  * under load there would be endless small steps, each with a plan of its own.
- * @returns how much it did
+ * @returns how much it did; 0 where nothing is left, or another process folds
  */
 export async function foldUsage(
   database: Database,
@@ -211,7 +197,7 @@ export async function foldUsage(
 ): Promise<number> {
   let sum = 0;
   while (await goesOn()) {
-    const { done, isLast } = await step(database, most, tags);
+    const { done, isLast } = await database.transaction((tx) => stepIn(tx, most, tags));
     sum += done;
     if (isLast) break;
   }

@@ -1,5 +1,5 @@
 /** Usage: sums by hour and by day, folded from ledger and log, and the reads of them. docs/management.md. */
-export { foldStep, foldUsage } from "./fold.ts";
+export { foldUsage } from "./fold.ts";
 export { logBounds } from "./log-bounds.ts";
 export {
   readUsage,

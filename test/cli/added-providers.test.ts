@@ -11,7 +11,7 @@ import { readEnvironment } from "../../src/cli/environment.ts";
 import { openVendorModels } from "../../src/cli/vendor-models.ts";
 import { addCatalogList, setPause, type Database } from "../../src/storage/index.ts";
 import { changeRow } from "../../src/tenancy/index.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 import { eventually } from "../support/patience.ts";
 import { manualClock } from "../support/manual-clock.ts";
 import { describeDatabase, silentLog, temporaryDirectory } from "../support/postgres.ts";

@@ -16,7 +16,7 @@ import {
   verifyPassword,
 } from "../../src/tenancy/index.ts";
 import { hashPassword } from "../../src/tenancy/passwords.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, startMs } from "./support.ts";
 

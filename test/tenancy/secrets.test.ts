@@ -14,7 +14,7 @@ import {
 } from "../../src/tenancy/index.ts";
 import { signedHeaders } from "../../src/base/signature.ts";
 import { generateKey } from "../../src/tenancy/key-format.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 import { describeDatabase, temporaryDirectory } from "../support/postgres.ts";
 import { createTenant, refusal } from "./support.ts";
 

@@ -14,7 +14,7 @@ import {
   type KeyInput,
 } from "../../src/tenancy/index.ts";
 import { generateKey, parseKey } from "../../src/tenancy/key-format.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 import { eventually } from "../support/patience.ts";
 
 export const startMs = Date.parse("2026-11-20T10:00:00.000Z");

@@ -13,7 +13,7 @@ import {
   rotateKey,
   type Authenticator,
 } from "../../src/tenancy/index.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 import { readTemporary, signTemporary } from "../../src/tenancy/temporary-key.ts";
 import { describeDatabase } from "../support/postgres.ts";
 import { createTenant, refusal, until, type Tenant } from "./support.ts";

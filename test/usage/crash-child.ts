@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { silentLog } from "../../src/base/log.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { foldStep } from "../../src/usage/index.ts";
+import { foldStep } from "./fold-step.ts";
 
 const database = await openDatabase({ url: process.argv[2]!, log: silentLog });
 for (;;) {

@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { createRequestLog } from "../../src/request-log/index.ts";
 import type { Database, Queryable } from "../../src/storage/index.ts";
-import { foldStep } from "../../src/usage/index.ts";
+import { foldStep } from "./fold-step.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
 import { Calls, type LogRow } from "./model.ts";

@@ -7,10 +7,11 @@ import { createRequestLog } from "../../src/request-log/index.ts";
 import { verifyLedger } from "../../src/verification/index.ts";
 import type { Database } from "../../src/storage/index.ts";
 import { seesEverything } from "../../src/tenancy/index.ts";
-import { foldStep, foldUsage, readUsage, type UsageFilter } from "../../src/usage/index.ts";
+import { foldUsage, readUsage, type UsageFilter } from "../../src/usage/index.ts";
 import { addKey, addWorkspace, tamper } from "../ledger/support.ts";
 import { shortOrLong } from "../support/long.ts";
 import { describeDatabase, silentLog } from "../support/postgres.ts";
+import { foldStep } from "./fold-step.ts";
 import { Calls, keyNames, keysOf, type LogRow, type Question } from "./model.ts";
 
 const hourMs = 3_600_000;

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createDeliverer, createSender } from "../../src/tasks/webhooks/index.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 
 const { TEST_DATABASE_URL: url, TEST_MASTER_KEY: masterKey, TEST_CERTIFICATE: cert } = process.env;
 setDefaultCACertificates([...getCACertificates("default"), cert!]);

@@ -22,7 +22,7 @@ import {
   type Delivery,
 } from "../../src/tasks/webhooks/index.ts";
 import { createWorkspace, readSigningSecret } from "../../src/tenancy/index.ts";
-import { deriveSecrets } from "../../src/tenancy/secrets.ts";
+import { deriveSecrets } from "../support/secrets.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { eventually } from "../support/patience.ts";
 
