@@ -28,8 +28,8 @@ The configuration is \`tollgate.yaml\`, or the file that \`TOLLGATE_CONFIG\` or 
 - \`\${NAME}\` is replaced by the environment variable of that name; \`\${NAME:-text}\` also sets a default.
 - \`npx tollgate config check\` checks the whole file and reports every mistake with its line.
 - The gateway loads a changed file while it runs. It reports a wrong or empty file, and keeps the old one in force.
-- Changes of providers, models, \`prices\`, \`default_model\` and \`server.tls\` take effect at once, all others at the next
-  start.
+- Changes of providers, models, \`prices\`, \`default_model\`, \`prompt_caching\` and \`server.tls\` take effect at once, all
+  others at the next start.
 
 | command | prints |
 |---|---|

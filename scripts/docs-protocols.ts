@@ -235,7 +235,8 @@ ${content()}
   Kilo Code and OpenHands write it there.
 - Claude caches only marked prompts. In messages and Converse, \`prompt_cache_key\` of chat and responses callers becomes cache markers for it.
   They stand on the last tool and at the end of the system prompt. After the first answer, the last two user turns get them too. The offer's
-  price must have \`cache_read\` and \`cache_write\`. Callers who set markers get no others ([decisions](decisions.md#prompt-caches)).
+  price must have \`cache_read\` and \`cache_write\`. Callers who set markers get no others. With
+  \`prompt_caching: auto\` conversations without a key get markers too, after the first answer ([prompt caches](models.md#prompt-caches-of-claude)).
 - A system turn with \`clear_at: next_user_message\` is left out for other protocols if a user turn follows it.
 - Google's SDKs send a streamed answer back in its pieces. For other protocols, neighbouring texts of a model in generateContent
   are joined without a break.

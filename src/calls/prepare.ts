@@ -29,8 +29,9 @@ import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
 import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
+import { conversationOf } from "./conversation.ts";
 import { isClaudeInChat } from "./hour-writes.ts";
-import { marksSessions } from "./marks-sessions.ts";
+import { markingAt } from "./marks-sessions.ts";
 import { modelLimitsOf, type ModelLimits } from "./model-limits.ts";
 import { planBasis } from "./plan-basis.ts";
 import { checkTextAddresses } from "./text-addresses.ts";
@@ -47,7 +48,7 @@ export interface Candidate<Kind extends Offer = Offer> {
   readonly isShorter?: boolean;
   /** True if an offer with a longer context is left out for its health. */
   readonly isLongerLeftOut?: boolean;
-  /** `prompt_cache_key`, else the end-user id. */
+  /** `prompt_cache_key`, else the end-user id, else the session's header, else the conversation (conversation.ts). */
   readonly session?: string | undefined;
   /** The route to this upstream and back, made on first use. @throws GatewayError `unsupported_content` */
   route(): Route;
@@ -89,7 +90,9 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   codec.direct.validate(body);
   checkTextAddresses(call.protocol, body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(body);
-  const basis = planBasis(services, call, facts.affinity);
+  const named = planBasis(services, call, facts.affinity);
+  const session = named.affinity ?? conversationOf(call, body, parsed.model, catalog);
+  const basis = { ...named, affinity: session };
   const entryPoint = textEntryPoints[call.protocol];
   const plans = planWithFallbacks(record, {
     call,
@@ -102,7 +105,6 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, maxOutputTokens: askedOutputTokens, hourWrites } = facts;
   const most = modelLimitsOf(plans[0]!);
-  const { affinity: session } = basis;
   const asked = { inputEstimate, inputMedia, session, askedOutputTokens, hourWrites, most };
   const shared = { services, call, record, catalog, ...asked };
   const candidates = usable(
@@ -246,7 +248,7 @@ class OfferCandidate implements Candidate<TextOffer> {
   }
 
   #makeRoute(): Route {
-    const { services, call, record, model, inputEstimate, inputMedia } = this.#parts;
+    const { services, call, record, catalog, model, inputEstimate, inputMedia } = this.#parts;
     const abilities = modelAt(model, this.offer);
     return routeOf(
       {
@@ -261,7 +263,7 @@ class OfferCandidate implements Candidate<TextOffer> {
         abilities,
         ...vendorQuirks(this.provider),
         ...(abilities.parameters["prompt_cache_key"] === false && { sessionKeys: false }),
-        marksSessions: marksSessions(this.offer),
+        ...markingAt(this.offer, model, call.protocol, catalog),
         inputMedia,
         inputEstimate,
         id: call.id,

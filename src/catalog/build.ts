@@ -206,6 +206,7 @@ export function buildCatalog(
   return {
     providers,
     defaultModel: file.default_model,
+    promptCaching: file.prompt_caching,
     models: new Map(models.map((row) => [row.id, row])),
   };
 }

@@ -156,8 +156,11 @@ function reasonOf(error: unknown): string {
 
 /** Merges catalogues. For equal ids the later catalogue wins. */
 export function mergeCatalogs(...catalogs: readonly Catalog[]): Catalog {
+  const last = <Setting>(of: (catalog: Catalog) => Setting | undefined): Setting | undefined =>
+    catalogs.map(of).findLast((setting) => setting !== undefined);
   return {
-    defaultModel: catalogs.findLast(({ defaultModel }) => defaultModel !== undefined)?.defaultModel,
+    defaultModel: last(({ defaultModel }) => defaultModel),
+    promptCaching: last(({ promptCaching }) => promptCaching),
     providers: new Map(catalogs.flatMap(({ providers }) => [...providers])),
     models: new Map(catalogs.flatMap(({ models }) => [...models])),
     unpriced: new Map(catalogs.flatMap(({ unpriced = [] }) => [...unpriced])),

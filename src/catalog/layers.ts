@@ -30,6 +30,7 @@ export function layeredCatalog(layers: Layers): Catalog {
   const models = withAdded(written.models, active);
   return {
     defaultModel: written.defaultModel,
+    promptCaching: written.promptCaching,
     providers: new Map([...written.providers, ...byId(active)]),
     models,
     unpriced: new Map([...(written.unpriced ?? [])].filter(([id]) => !models.has(id))),

@@ -230,6 +230,7 @@ function documentOf(config: Printed): object {
       providerText(provider, rows("providers")[index]),
     ),
     default_model: config.catalog.defaultModel,
+    prompt_caching: config.catalog.promptCaching,
     prices: config.prices,
     models: withPlaceholders([...config.catalog.models.values()].map(modelRow), rows("models")),
     ...(withPlaceholders(settingsRows(config.settings), source) as object),

@@ -38,6 +38,12 @@ export const settings = {
   default_model: Type.Optional(
     text("the id of the model in this file that serves unknown model names; none if absent"),
   ),
+  prompt_caching: Type.Optional(
+    Type.Enum(["asked", "auto"], {
+      description:
+        "when callers of other protocols get cache markers at Claude; asked: if they send a prompt_cache_key; auto: in conversations without one too, from the second turn on; asked if absent",
+    }),
+  ),
   limits: Type.Optional(
     closed({
       queue: Type.Optional(

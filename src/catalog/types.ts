@@ -285,6 +285,8 @@ export interface Catalog {
   readonly unpriced?: ReadonlyMap<string, UnpricedModel> | undefined;
   /** The id of the model that serves unknown names. */
   readonly defaultModel?: string | undefined;
+  /** Which calls of other protocols get cache markers at Claude: those with a session key, or conversations without one too. */
+  readonly promptCaching?: "asked" | "auto" | undefined;
   /** Where each provider is defined. Absent: in the file. */
   readonly sources?: ReadonlyMap<string, ProviderSource> | undefined;
   /** Providers that get no new calls now, with the end of the pause in Unix milliseconds. */

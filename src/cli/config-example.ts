@@ -11,7 +11,7 @@ export const exampleConfig = `# Where it stands: tollgate.yaml beside the gatewa
 #
 # Vendors need nothing here: set OPENAI_API_KEY, MISTRAL_API_KEY and so on, and "tollgate vendors" shows who is there.
 
-# Changes of providers, models, prices, default_model and server.tls take effect at once, all others at the next start.
+# Changes of providers, models, prices, default_model, prompt_caching and server.tls take effect at once, all others at the next start.
 
 # Who can be called.
 providers:
@@ -50,6 +50,10 @@ models:
 
 # Answers to names that no model has.
 #default_model: acme/talk
+
+# Claude caches only marked prompts. auto: conversations over chat, responses and generateContent are marked from their second turn on,
+# also if the caller names no session. A cache write costs 1.25 times the input, a read a tenth (docs/models.md).
+#prompt_caching: auto
 
 # What a process takes.
 #limits:

@@ -80,4 +80,5 @@ export {
 export type { CallFacts, Codec, StreamSeen, StreamTap, WireError } from "./codec.ts";
 export { convertedBody, createRoute, routeOf } from "./convert.ts";
 export type { Route } from "./route.ts";
+export { messagesField } from "./tidy.ts";
 export { estimatedCharactersMax, type TextRoom } from "./text-log.ts";

@@ -58,7 +58,7 @@ export function prepare(request: CanonicalRequest, input: RouteInput): Prepared 
   const legal = renameArguments(plain.request, limits);
   const renamed = renameTools(legal.request, upstream);
   const marked = input.marksSessions
-    ? markSession(renamed.request, request, limits)
+    ? markSession(renamed.request, request, limits, input.marksConversations === true)
     : { request: renamed.request, notes: [] };
   return {
     fitted: marked.request,

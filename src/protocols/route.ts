@@ -58,6 +58,8 @@ export interface RouteInput extends DirectFitInput, VendorQuirks {
   readonly model: string;
   /** True if a conversion replaces `prompt_cache_key` by cache markers (session-markers.ts). */
   readonly marksSessions?: boolean | undefined;
+  /** True if conversations without a key get them too. */
+  readonly marksConversations?: boolean | undefined;
   readonly inputEstimate: number;
   /** The gateway's id of the call. */
   readonly id: string;

@@ -1,8 +1,8 @@
 /**
- * Replaces the `prompt_cache_key` of a session by cache markers, for models that cache only marked prompts. docs/decisions.md "Prompt
- * caches". At most four markers are set (CONV-605): on the last tool, and at the ends of the system prompt and of the last two user turns.
- * The vendor searches only 20 blocks before a marker. The last user turn but one is where the call before ended, so its cache entry is
- * found however many blocks follow. Requirements: CONV-418.
+ * Sets cache markers for models that cache only marked prompts: in place of the `prompt_cache_key` of a session, and where the operator
+ * says so (`prompt_caching: auto`) in other conversations. docs/decisions.md "Prompt caches". At most four markers are set (CONV-605): on
+ * the last tool, and at the ends of the system prompt and of the last two user turns. The vendor searches only 20 blocks before a marker.
+ * The last user turn but one is where the call before ended, so its cache entry is found however many blocks follow. Requirements: CONV-418.
  */
 import type { Note } from "../base/notes.ts";
 import { isObject } from "../base/json.ts";
@@ -11,6 +11,7 @@ import { countMarkers } from "./cache-marker.ts";
 import type { CanonicalRequest, Message, Part, Tool } from "./canonical/request.ts";
 import type { Fitted } from "./fit-fields.ts";
 import type { Limits } from "./limits.ts";
+import { messagesField } from "./tidy.ts";
 
 /** Returns the limits with which `fit` keeps the key in the request, for `markSession` to read. */
 export function keepingSession({ unsupportedFields, ...limits }: Limits): Limits {
@@ -19,36 +20,55 @@ export function keepingSession({ unsupportedFields, ...limits }: Limits): Limits
 }
 
 /**
- * Returns the fitted request with markers in place of its key, if it still has one.
+ * Returns the fitted request with its markers, without its key.
  * @param asked the request as the caller sent it
  * @param limits those of the upstream
+ * @param marksConversations true if conversations without a key are marked too
  */
 export function markSession(
   fitted: CanonicalRequest,
   asked: CanonicalRequest,
   limits: Limits,
+  marksConversations: boolean,
 ): Fitted {
   const { promptCacheKey: key, ...request } = fitted;
-  if (key === undefined) return { request, notes: [] };
-  const param = asked.names.promptCacheKey ?? "prompt_cache_key";
-  const note = (kind: Note["kind"], detail: string): Note[] => [{ param, kind, detail }];
-  const why = whyUnmarked(key, asked);
-  if (why !== undefined) return { request, notes: note("dropped", `${why}, dropped`) };
+  const isNamed = key !== undefined && key !== "";
+  if (isNamed) return markNamed(request, asked, limits);
+  const notes = key === undefined ? [] : keyNotes(asked, "dropped", "it is empty, dropped");
+  if (!marksConversations || !isUnmarkedConversation(request, asked)) return { request, notes };
   const marked = withMarkers(request, limits);
-  if (countMarkers(marked) === 0)
-    return { request, notes: note("dropped", `the upstream has no cache key, and ${nothingYet}`) };
-  const detail = "the upstream has no cache key: cache markers were set instead";
-  return { request: marked, notes: note("rewritten", detail) };
+  if (countMarkers(marked) === 0) return { request, notes };
+  const param = messagesField[asked.protocol];
+  const detail = "cache markers were set, as the gateway's `prompt_caching: auto` says";
+  return { request: marked, notes: [...notes, { param, kind: "rewritten", detail }] };
 }
 
-const nothingYet = "this call has nothing to mark for its cache yet, dropped";
-
-function whyUnmarked(key: string, asked: CanonicalRequest): string | undefined {
-  if (key === "") return "it is empty";
-  if (countMarkers(asked) > 0) return "the upstream has no cache key, and the caller set markers";
+function markNamed(request: CanonicalRequest, asked: CanonicalRequest, limits: Limits): Fitted {
+  const dropped = (why: string): Fitted => {
+    const detail = `the upstream has no cache key, and ${why}`;
+    return { request, notes: keyNotes(asked, "dropped", detail) };
+  };
+  if (countMarkers(asked) > 0) return dropped("the caller set markers, dropped");
   if (asked.native.some(isExplicit))
-    return "the upstream has no cache key, and prompt_cache_options.mode allows no other markers";
-  return undefined;
+    return dropped("prompt_cache_options.mode allows no other markers, dropped");
+  const marked = withMarkers(request, limits);
+  if (countMarkers(marked) === 0)
+    return dropped("this call has nothing to mark for its cache yet, dropped");
+  const detail = "the upstream has no cache key: cache markers were set instead";
+  return { request: marked, notes: keyNotes(asked, "rewritten", detail) };
+}
+
+const keyNotes = ({ names }: CanonicalRequest, kind: Note["kind"], detail: string): Note[] => [
+  { param: names.promptCacheKey ?? "prompt_cache_key", kind, detail },
+];
+
+const isUnmarkedConversation = (request: CanonicalRequest, asked: CanonicalRequest): boolean =>
+  goesOn(request) && countMarkers(asked) === 0 && !asked.native.some(isExplicit);
+
+/** True if the user replied to an answer. The begun answer of a first call (prefill) is none. */
+function goesOn({ messages }: CanonicalRequest): boolean {
+  const first = messages.findIndex(({ role }) => role === "assistant");
+  return first >= 0 && messages.slice(first).some(({ role }) => role === "user");
 }
 
 /** True if the caller wants only its own breakpoints of OpenAI's protocols, which are not converted. */
@@ -64,8 +84,7 @@ function withMarkers(request: CanonicalRequest, limits: Limits): CanonicalReques
     messages
       .filter((message) => message.role === role && message.content.some(takesMarker))
       .slice(-count);
-  const goesOn = messages.some(({ role }) => role === "assistant");
-  const marked = new Set([...lastOf("system", 1), ...(goesOn ? lastOf("user", 2) : [])]);
+  const marked = new Set([...lastOf("system", 1), ...(goesOn(request) ? lastOf("user", 2) : [])]);
   return {
     ...request,
     messages: messages.map((message) =>

@@ -48,6 +48,7 @@ function roundTrip(config: Config): string {
 }
 
 const completeFile = `
+prompt_caching: auto
 providers:
   - { id: openai, dialect: openai, base_url: https://api.openai.com/v1/, api_key: \${OPENAI_API_KEY}, tier: official }
   - { id: local, dialect: openai-compatible, base_url: "http://127.0.0.1:9001/v1", api_key: "\${LOCAL_KEY:-none}" }

@@ -104,12 +104,15 @@ function contentOf(step: Step, to: UpstreamProtocol, id: string, body: JsonObjec
   return content;
 }
 
-/** The requests that the vendor gets in a session, perhaps with a key for its cache. */
+/** How the calls of a session come to their cache markers. */
+type Marking = "a prompt_cache_key" | "prompt_caching: auto";
+
+/** The requests that the vendor gets in a session, perhaps marked for its cache. */
 function requestsOf(
   from: ProtocolName,
   [to, model]: Upstream,
   { steps, ...how }: Session,
-  key?: string,
+  marking?: Marking,
 ) {
   const client = agentClients[from];
   const turns = client.asks({ text: "Where is it?", picture: true });
@@ -120,10 +123,13 @@ function requestsOf(
       model: "acme/x",
       ...client.body(turns),
       ...(asksJson ? asking[from] : {}),
-      ...(key === undefined ? {} : { prompt_cache_key: key }),
+      ...(marking === "a prompt_cache_key" ? { prompt_cache_key: "s1" } : {}),
     };
-    const marksSessions = key !== undefined;
-    const options = { upstreamModel: model, stream: isStream, id: `req_${id}`, marksSessions };
+    const marks = {
+      marksSessions: marking !== undefined,
+      marksConversations: marking === "prompt_caching: auto",
+    };
+    const options = { upstreamModel: model, stream: isStream, id: `req_${id}`, ...marks };
     const route = routeOf(from, to, copyOf(body), options);
     const sent = copyOf(route.body);
     const answer = kept({ from, to, isStream, route, id }, contentOf(step, to, id, sent));
@@ -167,21 +173,31 @@ describe("a session of an agent", () => {
     },
   );
 
-  const marking = (["chat", "responses"] as const).flatMap((from) =>
-    upstreams.flatMap((at) => (/claude/.test(at[1]) ? [[from, ...at] as const] : [])),
+  const claudes = upstreams.filter(([, model]) => /claude/.test(model));
+  const ways: readonly (readonly [ProtocolName, Marking])[] = [
+    ["chat", "a prompt_cache_key"],
+    ["responses", "a prompt_cache_key"],
+    ["chat", "prompt_caching: auto"],
+    ["responses", "prompt_caching: auto"],
+    ["generate_content", "prompt_caching: auto"],
+  ];
+  const marked = ways.flatMap(([from, marking]) =>
+    claudes.map((at) => [from, marking, ...at] as const),
   );
 
-  it.each(marking)(
-    "CONV-418 CONV-605: a %s caller's with a prompt_cache_key reads at %s %s all that it had written",
-    (from, to, model) => {
+  it.each(marked)(
+    "CONV-418 CONV-605: a %s caller's with %s reads at %s %s all that it had written",
+    (from, marking, to, model) => {
       fc.assert(
         fc.property(someSession, (played) => {
           const cache = new PromptCache();
-          const calls = requestsOf(from, [to, model], played, "s1").map((one) => cache.call(one));
-          for (const [index, { read, marked, blocks }] of calls.slice(1).entries()) {
+          const requests = requestsOf(from, [to, model], played, marking);
+          const calls = requests.map((one) => cache.call(one));
+          for (const [index, { read, marked: end, blocks }] of calls.slice(1).entries()) {
             expect(read).toBe(calls[index]!.marked);
-            expect(marked).toBe(blocks);
+            expect(end).toBe(blocks);
           }
+          expect(calls[0]!.marked === 0).toBe(marking === "prompt_caching: auto");
         }),
         { numRuns: 30 },
       );

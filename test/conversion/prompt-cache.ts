@@ -10,6 +10,8 @@ export interface CachedCall {
   readonly read: number;
   /** The blocks up to the last marker. */
   readonly marked: number;
+  /** The price of the prompt, where a character of input costs 1. */
+  readonly bill: number;
   /** The last block of each marked part of the prompt, without its marker. */
   readonly ends: readonly Wire[];
 }
@@ -58,6 +60,16 @@ const promptOf = (body: Wire): Block[] => [
 const isRefused = ({ type, text }: Wire): boolean =>
   type === "thinking" || type === "redacted_thinking" || (typeof text === "string" && !text.trim());
 
+/** Claude's rates for a cache of five minutes, in rates of input. */
+const rates = { read: 0.1, write: 1.25 } as const;
+
+/** The price of these blocks, of which the first `read` were read and those up to `marked` written. */
+const billOf = (prompt: readonly Block[], read: number, marked: number): number =>
+  prompt
+    .map(({ block }) => JSON.stringify(block).length)
+    .map((size, at) => size * (at < read ? rates.read : at < marked ? rates.write : 1))
+    .reduce((sum, one) => sum + one, 0);
+
 /** An empty cache of one credential. */
 export class PromptCache {
   readonly #entries = new Set<string>();
@@ -70,15 +82,17 @@ export class PromptCache {
     if (ends.some((end) => isRefused(prompt[end - 1]!.block))) throw new Error("a refused marker");
     const entry = (end: number): string =>
       JSON.stringify(prompt.slice(0, end).map(({ place, block }) => [place, block]));
-    const read = ends.map((end) => {
+    const found = ends.map((end) => {
       const tried = Array.from({ length: Math.min(lookBack, end) }, (_, back) => end - back);
       return tried.find((at) => this.#entries.has(entry(at))) ?? 0;
     });
     for (const end of ends) this.#entries.add(entry(end));
+    const [read, marked] = [Math.max(0, ...found), ends.at(-1) ?? 0];
     return {
       blocks: prompt.length,
-      read: Math.max(0, ...read),
-      marked: ends.at(-1) ?? 0,
+      read,
+      marked,
+      bill: billOf(prompt, read, marked),
       ends: ends.map((end) => prompt[end - 1]!.block),
     };
   }

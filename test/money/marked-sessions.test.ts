@@ -1,12 +1,13 @@
 /**
- * A session of a responses caller with a `prompt_cache_key` at Claude. The vendor gets markers, and cache writes and reads have their rates.
- * docs/decisions.md "Prompt caches".
+ * A session of a responses caller with a `prompt_cache_key` at Claude, and a conversation of a generateContent caller where the operator
+ * says `prompt_caching: auto`. The vendor gets markers, and cache writes and reads have their rates. docs/decisions.md "Prompt caches".
  */
 import { afterEach, expect, it } from "vitest";
 import { json, sse } from "../support/recorder.ts";
 import { describeGateways, idOf } from "./support.ts";
 
 const config = (url: string) => `
+prompt_caching: auto
 providers: [{ id: relay, dialect: anthropic, base_url: "${url}/v1", api_key: none }]
 models:
   - id: acme/claude
@@ -60,8 +61,16 @@ const calls = [
   },
 ];
 
+const pick = ({ costNano, markers }: { costNano: bigint; markers: number }) => ({
+  costNano,
+  markers,
+});
+
 describeGateways("a session that is marked for its cache", { config }, (bench) => {
   afterEach(() => bench().expectClean());
+
+  const markersIn = (body: object): number =>
+    JSON.stringify(body).match(/"cache_control":\{"type":"ephemeral"\}/g)?.length ?? 0;
 
   it.each([false, true])(
     "CONV-418 T53: is charged for what was written and read (stream %s)",
@@ -80,14 +89,46 @@ describeGateways("a session that is marked for its cache", { config }, (bench) =
         expect({ status: response.status, text }).toMatchObject({ status: 200 });
         expect(text).toContain(`"cached_tokens":${cached}`);
         const { body } = bench().up.requests.at(-1)!;
-        expect(JSON.stringify(body).match(/"cache_control":\{"type":"ephemeral"\}/g)).toHaveLength(
-          markers,
-        );
+        expect(markersIn(body as object)).toBe(markers);
         expect(await bench().logRow(idOf(response))).toMatchObject({
           cost_nano: costNano,
           usage: { inputTokens: 5_010 + (cached > 0 ? 200 : 0) },
           usage_source: "upstream",
         });
+      }
+    },
+  );
+
+  it.each([false, true])(
+    "CONV-418 TXT-15 TXT-16: and so is a conversation without a session, from its second turn on (stream %s)",
+    async (stream) => {
+      const { input: _input, ...plain } = calls[0]!;
+      const first = { ...plain, costNano: rest + 5_000n * 2_000n, markers: 0 };
+      const turns = [
+        { parts: [{ text: "Look." }] },
+        { role: "model", parts: [{ text: "Done." }] },
+        { role: "user", parts: [{ text: "Again." }] },
+      ];
+      const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+      const talk = [
+        { contents: turns.slice(0, 1), usage: { input_tokens: 5_010 }, ...pick(first) },
+        { contents: turns, usage: calls[1]!.usage, ...pick({ ...calls[1]!, markers: 3 }) },
+      ];
+      for (const { contents, usage, costNano, markers } of talk) {
+        bench().up.answer(stream ? sse(streamOf(usage)) : json(answer(usage)));
+        const response = await bench().post(`/v1beta/models/acme/claude:${method}`, {
+          contents,
+          systemInstruction: { parts: [{ text: "Be brief." }] },
+          generationConfig: { maxOutputTokens: 100 },
+        });
+        const text = await response.text();
+        expect({ status: response.status, text }).toMatchObject({ status: 200 });
+        expect(markersIn(bench().up.requests.at(-1)!.body as object)).toBe(markers);
+        const header = response.headers.get("x-gw-dropped-params");
+        const told = stream ? (header ?? "") : text;
+        expect(told.includes("contents")).toBe(markers > 0);
+        const row = await bench().logRow(idOf(response));
+        expect(row).toMatchObject({ cost_nano: costNano, usage_source: "upstream" });
       }
     },
   );
