@@ -92,6 +92,10 @@ describe("a session with a prompt_cache_key", () => {
       messages: [{ content: [{ type: "text", text: "Classify this: ..." }] }],
     });
     expect(markersIn(body)).toBe(1);
+    const begun = { role: "assistant", content: "It is" };
+    const prefilled = sent("chat", { ...once, messages: [system, ...once.messages, begun] });
+    expect(prefilled.body["system"]).toEqual(body["system"]);
+    expect(markersIn(prefilled.body)).toBe(1);
   });
 
   it("CONV-418: is marked at the last tool that is offered, and at the last block of a turn that takes a marker", () => {

@@ -275,6 +275,8 @@ const notes: Readonly<Record<string, string>> = {
   team_id: "use model_allowlist of a workspace",
   aws_role_name: "give the role to the machine or to a profile (docs/bedrock.md)",
   aws_session_name: "give the role to the machine or to a profile (docs/bedrock.md)",
+  cache_control_injection_points:
+    "set prompt_caching: auto: it marks conversations of all models of Claude (docs/models.md)",
   use_in_pass_through: "there are no pass-through routes",
   drop_params: "always so: what a model does not take is left out and reported",
   id: "deployments have no ids; the request log names provider and credential",
