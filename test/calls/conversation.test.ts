@@ -124,7 +124,7 @@ describe("a conversation without a session", () => {
     },
   );
 
-  it("TXT-07: of Claude's own protocol reaches Claude as it is", () => {
+  it("TXT-07: reaches Claude as it is, if it is of Claude's own protocol", () => {
     const own = { max_tokens: 9, ...talk(1).chat };
     const { candidates } = prepared(own, { protocol: "messages", model: "acme/spread" });
     expect(candidates[0]!.route().body).toEqual({ model: "claude-sonnet-5", ...own });

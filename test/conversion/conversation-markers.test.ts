@@ -89,7 +89,7 @@ const billOf = (calls: readonly CachedCall[]): number =>
   calls.reduce((sum, { bill }) => sum + bill, 0);
 
 describe("a conversation without a session", () => {
-  it.each(pairs)("CONV-418 CONV-605: of %s at %s costs less from its third call on", (...pair) => {
+  it.each(pairs)("CONV-418 CONV-605: costs less from its third call on (%s at %s)", (...pair) => {
     const [auto, asked] = [true, false].map((how) => played(pair, { calls: 10, auto: how }));
     const share = (calls: number) => billOf(auto!.slice(0, calls)) / billOf(asked!.slice(0, calls));
     expect(share(1)).toBe(1);
@@ -102,7 +102,7 @@ describe("a conversation without a session", () => {
       expect([read, marked]).toEqual([(later[index - 1] ?? second!).blocks, blocks]);
   });
 
-  it.each(upstreams)("CONV-418: of Gemini CLI reads at %s all that it sent before", (to) => {
+  it.each(upstreams)("CONV-418: reads at %s all that Gemini CLI sent before", (to) => {
     const { body, steps } = readCase("gemini-cli-on-generate-content");
     const cache = new PromptCache();
     const calls = steps.map((step) =>
@@ -127,21 +127,24 @@ describe("a conversation without a session", () => {
     ["chat", "messages"],
     ["responses", "input"],
     ["generate_content", "contents"],
-  ] as const)("TXT-16: of %s is reported by the name of its turns, %s", (from, param) => {
-    const talk = { ...talks[from], ...keyOf(from, "") };
-    for (const to of upstreams) {
-      const { body, notes } = sent(from, to, talk);
-      expect(markersIn(body)).toBe(from === "generate_content" ? 2 : 3);
-      const detail = expect.stringContaining("`prompt_caching: auto`");
-      const own =
-        from === "generate_content" ? [] : [{ param: "prompt_cache_key", kind: "dropped" }];
-      const made = { param, kind: "rewritten", detail };
-      expect(notes).toHaveLength(own.length + 1);
-      expect(notes).toEqual(
-        expect.arrayContaining([...own, made].map((note) => expect.objectContaining(note))),
-      );
-    }
-  });
+  ] as const)(
+    "TXT-16: is reported to a caller of %s by the name of its turns, %s",
+    (from, param) => {
+      const talk = { ...talks[from], ...keyOf(from, "") };
+      for (const to of upstreams) {
+        const { body, notes } = sent(from, to, talk);
+        expect(markersIn(body)).toBe(from === "generate_content" ? 2 : 3);
+        const detail = expect.stringContaining("`prompt_caching: auto`");
+        const own =
+          from === "generate_content" ? [] : [{ param: "prompt_cache_key", kind: "dropped" }];
+        const made = { param, kind: "rewritten", detail };
+        expect(notes).toHaveLength(own.length + 1);
+        expect(notes).toEqual(
+          expect.arrayContaining([...own, made].map((note) => expect.objectContaining(note))),
+        );
+      }
+    },
+  );
 
   it("CONV-418: with a prompt_cache_key is marked and reported as without the setting", () => {
     for (const from of ["chat", "responses"] as const)

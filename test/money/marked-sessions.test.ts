@@ -100,7 +100,7 @@ describeGateways("a session that is marked for its cache", { config }, (bench) =
   );
 
   it.each([false, true])(
-    "CONV-418 TXT-15 TXT-16: and so is a conversation without a session, from its second turn on (stream %s)",
+    "CONV-418 TXT-15 TXT-16: is marked without a session key from its second turn on, and charged alike (stream %s)",
     async (stream) => {
       const { input: _input, ...plain } = calls[0]!;
       const first = { ...plain, costNano: rest + 5_000n * 2_000n, markers: 0 };
