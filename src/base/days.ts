@@ -20,3 +20,7 @@ export function existingTime(text: string): Date | undefined {
   const year = time.getUTCFullYear();
   return year >= 0 && year <= 9999 ? time : undefined;
 }
+
+/** The days of the week as the configuration writes them, in the order of JavaScript. */
+export const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+export type Weekday = (typeof weekdays)[number];

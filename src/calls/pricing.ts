@@ -6,7 +6,9 @@ import {
   hasHourWrites,
   hourWriteRate,
   toolRates,
+  type FixedPrice,
   type MediaPrice,
+  type PricedHours,
   type TextOffer,
   type TextRates,
 } from "../catalog/index.ts";
@@ -37,11 +39,11 @@ export const embeddingPricing = (rates: TextRates): PricingRow[] => [
 ];
 
 /**
- * The rates of short calls first, then those of each tier. A tier's rates apply to all tokens of a call with more input (T64). Some offers
- * have 1-hour cache writes (T54).
+ * The rates of short calls first, then those of each tier, then the same for hours with their own price. A tier's rates apply to all
+ * tokens of a call with more input (T64). Some offers have 1-hour cache writes (T54).
  */
 export function textPricing(offer: TextOffer): PricingRow[] {
-  const { price } = offer;
+  const { otherHours, hours = [], ...now } = offer.price;
   const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
     perMillion("input_tokens", rates.input, when),
     perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
@@ -60,11 +62,25 @@ export function textPricing(offer: TextOffer): PricingRow[] {
     ...requestRow(rates, when),
     ...toolRows(rates, when),
   ];
-  const tiers = (price.above ?? []).flatMap(({ inputTokens, rates }) =>
-    rows(rates, { input_tokens_above: String(inputTokens) }),
-  );
-  return [...rows(price), ...tiers];
+  const withTiers = ({ above = [], ...rates }: FixedPrice, when?: PricingRow["when"]) => [
+    ...rows(rates, when),
+    ...above.flatMap((tier) =>
+      rows(tier.rates, { ...when, input_tokens_above: String(tier.inputTokens) }),
+    ),
+  ];
+  return [
+    ...withTiers(otherHours ?? now),
+    // The last row that fits applies, and the first hours that include the time.
+    ...hours.toReversed().flatMap((each) => withTiers(each.price, whenIn(each))),
+  ];
 }
+
+/** Lists are joined by commas. */
+const whenIn = ({ hoursUtc, days, except }: PricedHours): PricingRow["when"] => ({
+  hours_utc: hoursUtc.join(","),
+  ...(days && { days: days.join(",") }),
+  ...(except && { except: except.join(",") }),
+});
 
 /** The 1-hour rate is listed only if it differs. */
 function cacheWriteRows(

@@ -7,7 +7,8 @@ import { larger, type NanoUsd } from "../base/money.ts";
 import { sumOfParts, tokensPart } from "../base/price-parts.ts";
 import type { ToolCounts, ToolUses } from "../base/usage.ts";
 import { hasHourWrites, hourWriteRate, priceTools } from "./price.ts";
-import type { TextModel, TextOffer, TextRates } from "./types.ts";
+import type { TextRates } from "./price-types.ts";
+import type { TextModel, TextOffer } from "./types.ts";
 
 /** The facts of a request that its bound depends on. */
 export interface BoundFacts {

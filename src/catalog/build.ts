@@ -14,6 +14,7 @@ import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
 import type { Dialect } from "./dialects.ts";
 import { mediaFamilies } from "./families.ts";
+import type { MediaPrice } from "./price-types.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
@@ -22,7 +23,6 @@ import {
   type EmbeddingModel,
   type ImageModel,
   type KnownProvider,
-  type MediaPrice,
   type Model,
   type Provider,
   type TextModel,

@@ -1,6 +1,8 @@
-/** The catalogue with current prices: prices with a start date take effect at that time. docs/models.md. */
+/** The catalogue with current prices: prices with a start date or hours take effect at their time. docs/models.md. */
 import type { Clock } from "../base/clock.ts";
-import type { Catalog, EmbeddingModel, Model, TextModel, TextPrice } from "./types.ts";
+import { hoursAt, nextHoursMs } from "./price-hours.ts";
+import type { TextPrice } from "./price-types.ts";
+import type { Catalog, EmbeddingModel, Model, TextModel } from "./types.ts";
 
 /** A model that is called by a text protocol or embeddings; its price can change by date. */
 export type CallableModel = TextModel | EmbeddingModel;
@@ -8,12 +10,13 @@ export type CallableModel = TextModel | EmbeddingModel;
 export const isCallable = (model: Model): model is CallableModel =>
   model.kind === "text" || model.kind === "embedding";
 
-/** The start of the catalogue's next price, in Unix milliseconds; Infinity if there is none. */
-function nextPriceMs({ models }: Catalog): number {
+/** The next moment at which a price of the catalogue changes, in Unix milliseconds; Infinity if there is none. */
+function nextPriceMs({ models }: Catalog, nowMs: number): number {
   let next = Infinity;
   for (const model of models.values()) {
     if (!isCallable(model)) continue;
-    for (const { price } of model.offers) next = Math.min(next, price.later?.[0]?.fromMs ?? next);
+    for (const { price } of model.offers)
+      next = Math.min(next, price.later?.[0]?.fromMs ?? Infinity, nextHoursMs(price, nowMs));
   }
   return next;
 }
@@ -27,20 +30,30 @@ function advanced(price: TextPrice, nowMs: number): TextPrice {
   return { ...later[at]!.price, ...(rest.length > 0 && { later: rest }) };
 }
 
-function advancedModel(model: Model, nowMs: number): Model {
+/** The price of a moment: by its date, then by its hour. The same object if nothing changes. */
+function priceAt(price: TextPrice, nowMs: number): TextPrice {
+  const dated = advanced(price, nowMs);
+  if (dated.hours === undefined) return dated;
+  const { hours, later, otherHours, ...rates } = dated;
+  const now = hoursAt(dated, nowMs);
+  if (now === undefined && otherHours === undefined) return dated;
+  const usual = otherHours ?? rates;
+  const kept = { hours, ...(later && { later }) };
+  return now === undefined ? { ...usual, ...kept } : { ...now.price, ...kept, otherHours: usual };
+}
+
+function modelAt(model: Model, nowMs: number): Model {
   if (!isCallable(model)) return model;
-  const isOver = model.offers.some(({ price }) => (price.later?.[0]?.fromMs ?? Infinity) <= nowMs);
-  if (!isOver) return model;
-  const offers = model.offers.map((offer) => ({ ...offer, price: advanced(offer.price, nowMs) }));
+  const prices = model.offers.map(({ price }) => priceAt(price, nowMs));
+  if (model.offers.every(({ price }, index) => price === prices[index])) return model;
+  const offers = model.offers.map((offer, index) => ({ ...offer, price: prices[index]! }));
   return { ...model, offers } as CallableModel;
 }
 
 /** The catalogue with the prices of a moment; the same object if no price has changed. */
 export function catalogAt(catalog: Catalog, nowMs: number): Catalog {
-  if (nextPriceMs(catalog) > nowMs) return catalog;
-  const models = [...catalog.models].map(
-    ([id, model]) => [id, advancedModel(model, nowMs)] as const,
-  );
+  const models = [...catalog.models].map(([id, model]) => [id, modelAt(model, nowMs)] as const);
+  if (models.every(([id, model]) => catalog.models.get(id) === model)) return catalog;
   return { ...catalog, models: new Map(models) };
 }
 
@@ -55,9 +68,10 @@ export function pricesInForce(source: () => Catalog, clock: Clock): () => Catalo
   return () => {
     const latest = source();
     if (latest === from && clock.now() < nextMs) return current!;
+    const nowMs = clock.now();
     from = latest;
-    current = catalogAt(latest, clock.now());
-    nextMs = nextPriceMs(current);
+    current = catalogAt(latest, nowMs);
+    nextMs = nextPriceMs(current, nowMs);
     return current;
   };
 }

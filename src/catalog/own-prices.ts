@@ -42,8 +42,8 @@ type EmbeddingRow = Static<typeof embeddingPriceSchema>;
 /** The listed model at the operator's price; undefined if the price is for another kind of model. */
 function withPrice(model: Model, price: WireObject): Model | undefined {
   if (model.kind === "text" && price["output"] !== undefined) {
-    const { price_above, price_tiers, ...rates } = price as OwnTextPriceRow;
-    const own = priceOfRow({ price: rates, price_above, price_tiers });
+    const { price_above, price_tiers, price_hours, ...rates } = price as OwnTextPriceRow;
+    const own = priceOfRow({ price: rates, price_above, price_tiers, price_hours });
     return { ...model, offers: model.offers.map((offer) => ({ ...offer, price: own })) };
   }
   if (model.kind !== "embedding" || price["output"] !== undefined) return undefined;
@@ -89,8 +89,10 @@ const losesCacheReads = (listed: Model | undefined, own: Model): boolean =>
   own.kind === "text" &&
   listed.offers.some(({ price: { input, cacheRead = input } }) => cacheRead < input) &&
   own.offers.some(({ price }) =>
-    [price, ...(price.above ?? []).map(({ rates }) => rates)].some(
-      ({ cacheRead }) => cacheRead === undefined,
+    [price, ...(price.hours ?? []).map((hours) => hours.price)].some((each) =>
+      [each, ...(each.above ?? []).map(({ rates }) => rates)].some(
+        ({ cacheRead }) => cacheRead === undefined,
+      ),
     ),
   );
 

@@ -3,7 +3,7 @@ import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
 import type { PriceRow, TextPriceRow } from "./price-schema.ts";
 import { momentText } from "./record-rows.ts";
 import { toolRates } from "./tool-rates.ts";
-import type { FixedPrice, PriceTier, TextPrice, TextRates } from "./types.ts";
+import type { FixedPrice, HourlyPrice, PriceTier, TextPrice, TextRates } from "./price-types.ts";
 
 /** Parses an optional amount, in nano-USD. @throws RangeError */
 export const usdOrNone = (text: string | undefined): NanoUsd | undefined =>
@@ -43,12 +43,27 @@ function fixedPriceOf(row: FixedRow): FixedPrice {
   return { ...ratesOf(row.price), above };
 }
 
-export function priceOfRow(row: PriceRow): TextPrice {
+type HourlyRow = FixedRow & Pick<PriceRow, "price_hours">;
+
+/** Hours without a rate of {@link anyLength} take it from the price, as tiers do. */
+function hourlyPriceOf(row: HourlyRow): HourlyPrice {
   const price = fixedPriceOf(row);
+  if (row.price_hours === undefined) return price;
+  const hours = row.price_hours.map(({ hours_utc, days, except, ...own }) => ({
+    hoursUtc: hours_utc,
+    days,
+    except,
+    price: fixedPriceOf({ ...own, price: { ...ofAnyLength(row.price), ...own.price } }),
+  }));
+  return { ...price, hours };
+}
+
+export function priceOfRow(row: PriceRow): TextPrice {
+  const price = hourlyPriceOf(row);
   if (row.later_prices === undefined) return price;
   const later = row.later_prices.map((dated) => ({
     fromMs: Date.parse(dated.from),
-    price: fixedPriceOf(dated),
+    price: hourlyPriceOf(dated),
   }));
   return { ...price, later };
 }
@@ -84,10 +99,21 @@ function fixedPriceRow(price: FixedPrice) {
   };
 }
 
-export const priceRow = (price: TextPrice) => ({
+const hourlyPriceRow = (price: HourlyPrice) => ({
   ...fixedPriceRow(price),
+  price_hours: price.hours?.map(({ hoursUtc, days, except, price: own }) => ({
+    hours_utc: hoursUtc,
+    days,
+    except,
+    ...fixedPriceRow(own),
+  })),
+});
+
+/** The row has the price of other hours in `price`, whatever the hour. */
+export const priceRow = ({ otherHours, ...price }: TextPrice) => ({
+  ...hourlyPriceRow(otherHours ? { ...otherHours, hours: price.hours } : price),
   later_prices: price.later?.map((dated) => ({
     from: momentText(dated.fromMs),
-    ...fixedPriceRow(dated.price),
+    ...hourlyPriceRow(dated.price),
   })),
 });

@@ -1,6 +1,7 @@
-/** The schema of a text model's price: tiers by input, and prices with a start date. docs/models.md. */
+/** The schema of a text model's price: tiers by input, hours, and prices with a start date. docs/models.md. */
+import { weekdays } from "../base/days.ts";
 import { Type, type Static } from "../base/json-schema.ts";
-import { closed, count, moment, perMillion, usd } from "./schema-kit.ts";
+import { closed, count, day, moment, perMillion, usd } from "./schema-kit.ts";
 
 export const textPriceSchema = closed(
   {
@@ -60,17 +61,67 @@ const priceTiers = {
 /** One price with its tiers. */
 const fixedPrice = { price: textPriceSchema, ...priceTiers };
 
-/** An entry of `prices`: the rates, and the tiers beside them. */
-export const ownTextPriceSchema = closed({ ...textPriceSchema.properties, ...priceTiers });
+const time = "([01]\\d|2[0-3]):[0-5]\\d";
+
+/** `price_hours`, beside a price and its tiers. */
+const priceHours = {
+  price_hours: Type.Optional(
+    Type.Array(
+      closed({
+        hours_utc: Type.Array(
+          Type.String({
+            pattern: `^${time}-(${time}|24:00)$`,
+            description:
+              'hours of a day in UTC, such as "01:00-04:00"; "22:00-06:00" ends on the next day',
+          }),
+          {
+            minItems: 1,
+            description: "when the price applies; at the end of a span it no longer does",
+          },
+        ),
+        days: Type.Optional(
+          Type.Array(Type.Enum([...weekdays]), {
+            minItems: 1,
+            uniqueItems: true,
+            description: "the days in UTC on which the hours begin; every day if absent",
+          }),
+        ),
+        except: Type.Optional(
+          Type.Array(day("a day in UTC on which the hours do not begin"), {
+            minItems: 1,
+            description: "days without these hours, such as holidays",
+          }),
+        ),
+        ...fixedPrice,
+      }),
+      {
+        minItems: 1,
+        description:
+          "other prices at some hours; the first entry that includes the time of a call's admission replaces price and tiers",
+      },
+    ),
+  ),
+};
+
+/** An entry of `prices`: the rates, and the tiers and hours beside them. */
+export const ownTextPriceSchema = closed({
+  ...textPriceSchema.properties,
+  ...priceTiers,
+  ...priceHours,
+});
 
 /** The keys of a text offer's price. */
 export const priceKeys = {
   ...fixedPrice,
+  ...priceHours,
   later_prices: Type.Optional(
-    Type.Array(closed({ from: moment("when the price takes effect"), ...fixedPrice }), {
-      minItems: 1,
-      description: "later prices, the earliest first; each replaces the previous one at its time",
-    }),
+    Type.Array(
+      closed({ from: moment("when the price takes effect"), ...fixedPrice, ...priceHours }),
+      {
+        minItems: 1,
+        description: "later prices, the earliest first; each replaces the previous one at its time",
+      },
+    ),
   ),
 };
 

@@ -12,7 +12,8 @@ import {
 } from "../base/price-parts.ts";
 import type { ToolCounts, Usage } from "../base/usage.ts";
 import { toolRates } from "./tool-rates.ts";
-import type { FixedPrice, OfferProtocol, TextRates } from "./types.ts";
+import type { FixedPrice, TextRates } from "./price-types.ts";
+import type { OfferProtocol } from "./types.ts";
 
 /** The rate of one-hour cache writes: as given, else the larger of the five-minute rate and twice the input rate (T54). */
 export function hourWriteRate(rates: TextRates): NanoUsd {

@@ -16,14 +16,8 @@ import { hookRow } from "./hooks.ts";
 import { secretKeyName, isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
-import type {
-  EmbeddingOffer,
-  MediaOffer,
-  MediaPrice,
-  Model,
-  Provider,
-  TextOffer,
-} from "./types.ts";
+import type { MediaPrice } from "./price-types.ts";
+import type { EmbeddingOffer, MediaOffer, Model, Provider, TextOffer } from "./types.ts";
 
 const yaml = lazyRequire<typeof Yaml>("yaml");
 

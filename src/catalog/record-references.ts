@@ -2,7 +2,7 @@
 import { hasDay } from "../base/days.ts";
 import { isObject } from "../base/json.ts";
 import { suggest } from "../base/suggest.ts";
-import type { Finding } from "./mistakes.ts";
+import type { Finding, Path } from "./mistakes.ts";
 import { narrowingFault } from "./narrowing.ts";
 import { recordParameters } from "./parameters.ts";
 import { rowAt, rowsAt, type Row } from "./rows.ts";
@@ -79,14 +79,53 @@ export const checkRecords = (model: Row): Finding[] => [
 
 /** Checks that a date exists; the schema has checked its form. */
 function checkMoment(owner: Row | undefined, key: string): Finding[] {
-  const text = owner?.row[key];
-  if (!owner || typeof text !== "string" || !/^\d{4}-\d{2}-\d{2}/.test(text)) return [];
-  if (hasDay(text) && !Number.isNaN(Date.parse(text))) return [];
-  return [{ path: [...owner.path, key], message: `there is no ${text}`, fix: "" }];
+  return owner ? checkExists(owner.row[key], [...owner.path, key]) : [];
 }
 
-/** Checks the tiers of an object that has a price. */
-export function checkTiers(owner: Row): Finding[] {
+function checkExists(text: unknown, path: Path): Finding[] {
+  if (typeof text !== "string" || !/^\d{4}-\d{2}-\d{2}/.test(text)) return [];
+  if (hasDay(text) && !Number.isNaN(Date.parse(text))) return [];
+  return [{ path, message: `there is no ${text}`, fix: "" }];
+}
+
+/** Checks the tiers and hours of an object that has a price. */
+export const checkPrice = (owner: Row): Finding[] => [
+  ...checkTiers(owner),
+  ...rowsAt(owner.row, "price_hours", owner.path).flatMap((hours) => [
+    ...checkSpans(hours),
+    ...checkTiers(hours),
+    ...(hasTiers(owner) && !hasTiers(hours) ? [withoutTiers(hours)] : []),
+  ]),
+];
+
+const hasTiers = ({ row }: Row): boolean =>
+  row["price_above"] !== undefined || row["price_tiers"] !== undefined;
+
+/** Long calls would cost less in these hours than the tiers outside of them say. */
+const withoutTiers = ({ path }: Row): Finding => ({
+  path,
+  message: "has no tiers, and the price at other hours has",
+  fix: "add its price_above or price_tiers",
+});
+
+/** Checks the hours and days of an entry of `price_hours`; the schema has checked their form. */
+function checkSpans({ path, row }: Row): Finding[] {
+  const items = (key: string): [unknown, Path][] =>
+    (Array.isArray(row[key]) ? row[key] : []).map((item: unknown, index) => [
+      item,
+      [...path, key, index],
+    ]);
+  return [
+    ...items("hours_utc").flatMap(([text, at]): Finding[] => {
+      if (typeof text !== "string" || text.slice(0, 5) !== text.slice(6)) return [];
+      const fix = 'for the whole day, write "00:00-24:00"';
+      return [{ path: at, message: `${text} begins and ends at one time`, fix }];
+    }),
+    ...items("except").flatMap(([day, at]) => checkExists(day, at)),
+  ];
+}
+
+function checkTiers(owner: Row): Finding[] {
   const tiers = rowsAt(owner.row, "price_tiers", owner.path);
   const findings: Finding[] = [];
   if (tiers.length > 0 && owner.row["price_above"] !== undefined) {
@@ -106,13 +145,13 @@ function checkRising(rows: readonly Row[], key: string, order: (value: unknown) 
   });
 }
 
-/** Checks tiers and dated prices of a model's offers. */
+/** Checks tiers, hours and dated prices of a model's offers. */
 export function checkTextPrices({ path, row }: Row): Finding[] {
   return rowsAt(row, "offers", path).flatMap((offer) => {
     const later = rowsAt(offer.row, "later_prices", offer.path);
     return [
-      ...checkTiers(offer),
-      ...later.flatMap((dated) => [...checkMoment(dated, "from"), ...checkTiers(dated)]),
+      ...checkPrice(offer),
+      ...later.flatMap((dated) => [...checkMoment(dated, "from"), ...checkPrice(dated)]),
       ...checkRising(later, "from", (value) =>
         typeof value === "string" ? Date.parse(value) : NaN,
       ),

@@ -10,7 +10,7 @@ import { suggester } from "../base/suggest.ts";
 import { hasUserinfo } from "../base/userinfo.ts";
 import { mediaDialects } from "./media-dialects.ts";
 import type { Finding, Path } from "./mistakes.ts";
-import { checkRecords, checkTextPrices, checkTiers } from "./record-references.ts";
+import { checkPrice, checkRecords, checkTextPrices } from "./record-references.ts";
 import { rowsAt, type Row } from "./rows.ts";
 import { checkSettings, isPlainUrl } from "./settings-check.ts";
 import { dialects } from "./dialects.ts";
@@ -229,7 +229,7 @@ function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
     if (!ids.has(id))
       return [
         ...checkSecondPrice(price, path),
-        ...(isObject(price) ? checkTiers({ path, row: price }) : []),
+        ...(isObject(price) ? checkPrice({ path, row: price }) : []),
       ];
     const fix = "its offers have its price";
     return [{ path, atKey: true, message: "is a model of this file", fix }];

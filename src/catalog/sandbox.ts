@@ -6,18 +6,17 @@ import { parseUsd } from "../base/money.ts";
 import { offerStreams } from "./media-dialects.ts";
 import type { Dialect } from "./dialects.ts";
 import { type ImageFamily, type VideoFamily, mediaFamilies } from "./families.ts";
+import type { MediaPrice, TextPrice } from "./price-types.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
   textEndpoints,
   type Catalog,
   type EmbeddingModel,
-  type MediaPrice,
   type Model,
   type Provider,
   type TextModel,
   type TextOffer,
-  type TextPrice,
 } from "./types.ts";
 
 /** Creation time of the sandbox's models: 2026-01-01T00:00:00Z. */

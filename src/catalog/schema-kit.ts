@@ -30,3 +30,6 @@ export const moment = (what: string) =>
     pattern: "^\\d{4}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}(:\\d{2})?Z)?$",
     description: `${what}: 2027-01-01, or 2027-01-01T12:00Z; in UTC`,
   });
+/** A day. record-references.ts checks that it exists. */
+export const day = (what: string) =>
+  Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: `${what}, such as 2027-01-01` });

@@ -5,7 +5,7 @@
 import type { PriceUnit } from "../base/price-parts.ts";
 import type { ToolCounts } from "../base/usage.ts";
 import type { TextPriceRow } from "./price-schema.ts";
-import type { TextRates } from "./types.ts";
+import type { TextRates } from "./price-types.ts";
 
 interface ToolRate {
   readonly rate: keyof TextRates;

@@ -7,14 +7,8 @@
  */
 import { parseUsd } from "../base/money.ts";
 import { vendorRecords } from "./vendor-records.ts";
-import {
-  textEndpoints,
-  type DatedPrice,
-  type PriceTier,
-  type TextModel,
-  type TextProtocol,
-  type TextRates,
-} from "./types.ts";
+import type { DatedPrice, PriceTier, TextRates } from "./price-types.ts";
+import { textEndpoints, type TextModel, type TextProtocol } from "./types.ts";
 
 interface VendorModel {
   /** `vendor/name`, as callers write it. */

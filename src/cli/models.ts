@@ -28,7 +28,7 @@ export function addModelsCommand(program: Command): void {
     .addHelpText(
       "after",
       "\n[words] is a part of the model's id. Prices of text are USD for a million tokens, input / output; a + says that\n" +
-        "calls with much input have another price. --json has every rate.",
+        "calls with much input, or at some hours, have another price. --json has every rate.",
     )
     .action(models);
 }
@@ -92,13 +92,14 @@ function offerRows(model: Json): string[][] {
   return rows.filter((row, at) => rows.findIndex((other) => other.join() === row.join()) === at);
 }
 
-function priceText({ price, price_above: above, price_tiers: tiers }: Json): string {
+function priceText(offer: Json): string {
+  const { price, price_above: above, price_tiers: tiers, price_hours: hours } = offer;
   const { input, output, request = "0" } = price;
-  const hasTiers = (above ?? tiers) !== undefined;
-  if (!hasTiers && Object.values(price).every((rate = "0") => rate === "0")) return "free";
+  const hasOthers = (above ?? tiers ?? hours) !== undefined;
+  if (!hasOthers && Object.values(price).every((rate = "0") => rate === "0")) return "free";
   if (output !== undefined && isOfText(price)) {
     const perCall = request === "0" ? "" : `, ${request} a call`;
-    return `${input} / ${output}${hasTiers ? " +" : ""}${perCall}`;
+    return `${input} / ${output}${hasOthers ? " +" : ""}${perCall}`;
   }
   return Object.entries(defined(price))
     .map(([name, value]) => `${name} ${rateText(value)}`)

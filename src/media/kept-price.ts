@@ -14,14 +14,17 @@ export type AnyPrice = FixedPrice | MediaPrice;
 
 type Plain = string | number | boolean | { readonly [name: string]: Plain } | readonly Plain[];
 
-/** Amounts become decimal text; numbers of tokens stay numbers. Leaves out prices that begin later. */
+/** Prices of other times than the call's. */
+const otherTimes: ReadonlySet<string> = new Set(["later", "hours", "otherHours"]);
+
+/** Amounts become decimal text; numbers of tokens stay numbers. */
 function plain(value: unknown): Plain {
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== "object" || value === null) return value as Plain;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, one]) => one !== undefined && name !== "later")
+      .filter(([name, one]) => one !== undefined && !otherTimes.has(name))
       .map(([name, one]) => [name, plain(one)]),
   );
 }

@@ -19,6 +19,7 @@ const model = (id: string, ...offers: string[]) => `
   - { id: ${id}, kind: text, context_length: 1000, max_output_tokens: 100, offers: [${offers.join(", ")}] }`;
 const tiers = [
   'price_above: { input_tokens: 500, price: { input: "2.5", output: "3" } }',
+  'price_hours: [{ hours_utc: ["01:00-04:00", "06:00-10:00"], days: [mon, fri], price: { input: "2", output: "2" }, price_above: { input_tokens: 500, price: { input: "5", output: "6" } } }]',
   'later_prices: [{ from: "2031-01-01T00:00:00Z", price: { input: "0.25", output: "0.75" } }]',
 ];
 const tiered = `, ${tiers.join(", ")}`;
@@ -303,6 +304,12 @@ it.skipIf(!isLong)(
       "with more than 500 tokens in",
       "input 2.5 a million tokens",
       "output 3 a million tokens",
+      "01:00-04:00 and 06:00-10:00 UTC on mon, fri",
+      "input 2 a million tokens",
+      "output 2 a million tokens",
+      "01:00-04:00 and 06:00-10:00 UTC on mon, fri, with more than 500 tokens in",
+      "input 5 a million tokens",
+      "output 6 a million tokens",
       "from 2031-01-01 (UTC)",
       "input 0.25 a million tokens",
       "output 0.75 a million tokens",

@@ -204,6 +204,12 @@ describe("the own price of long calls", () => {
     expect(uncached({ ...cached, price_above: tier })).toEqual([id]);
     const whole = { ...tier, price: { ...tier.price, cache_read: "0.4" } };
     expect(uncached({ ...cached, price_above: whole })).toEqual([]);
+    const hours = (price: object) => ({
+      ...cached,
+      price_hours: [{ hours_utc: ["01:00-02:00"], price }],
+    });
+    expect(uncached(hours(tier.price))).toEqual([id]);
+    expect(uncached(hours(whole.price))).toEqual([]);
   });
 });
 

@@ -10,14 +10,13 @@ import {
 import { parseUsd } from "../../base/money.ts";
 import { usdOrNone } from "../price-rows.ts";
 import type { ModelRecord } from "../record.ts";
+import type { TextPrice, TextRates } from "../price-types.ts";
 import {
   embeddingEndpoint,
   textEndpoints,
   type EmbeddingModel,
   type TextModel,
-  type TextPrice,
   type OfferProtocol,
-  type TextRates,
 } from "../types.ts";
 import type { ListedModel, ListedPrice, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
 

@@ -279,6 +279,7 @@ const notes: Readonly<Record<string, string>> = {
     "set prompt_caching: auto: it marks conversations of all models of Claude (docs/models.md)",
   use_in_pass_through: "there are no pass-through routes",
   drop_params: "always so: what a model does not take is left out and reported",
+  off_peak_pricing: "write price_hours (docs/models.md#prices-by-the-hour)",
   id: "deployments have no ids; the request log names provider and credential",
 };
 

@@ -41,6 +41,11 @@ const offer = Type.Object({
   }),
   price_above: Type.Optional(Type.Unsafe<object>({ type: "object" })),
   price_tiers: Type.Optional(Type.Array(Type.Unsafe<object>({ type: "object" }))),
+  price_hours: Type.Optional(
+    Type.Array(Type.Unsafe<object>({ type: "object" }), {
+      description: "Prices at some hours of the week, in place of `price`, as in the file.",
+    }),
+  ),
   later_prices: Type.Optional(
     Type.Array(Type.Unsafe<object>({ type: "object" }), {
       description: "Each with `from`: when it takes effect.",

@@ -51,8 +51,12 @@ const model = Type.Object({
       when: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
           description:
-            "The tier of the price: a resolution, or calls with more input than `input_tokens_above`. All tokens of such a call have this price. The last matching row applies.",
-          examples: [{ resolution: "480p" }, { input_tokens_above: "200000" }],
+            "The tier of the price: a resolution, or calls with more input than `input_tokens_above`. All tokens of such a call have this price. `hours_utc`: calls that begin in these hours, on `days` if it is there, and not on the days in `except`. The last matching row applies.",
+          examples: [
+            { resolution: "480p" },
+            { input_tokens_above: "200000" },
+            { hours_utc: "01:00-04:00,06:00-10:00", days: "mon,tue,wed,thu,fri" },
+          ],
         }),
       ),
     }),

@@ -7,7 +7,7 @@ import type { Model } from "./filters.ts";
 type Offer = Model["offers"][number];
 
 export interface PriceBlock {
-  /** When the price applies; undefined: now, to all calls. */
+  /** When the price applies; undefined: now, to all calls that no other block is for. */
   readonly when: string | undefined;
   readonly lines: readonly PriceLine[];
 }
@@ -21,28 +21,49 @@ interface Priced {
   readonly price_above?: Tier;
   readonly price_tiers?: readonly Tier[];
 }
-interface Dated extends Priced {
+interface Hours extends Priced {
+  readonly hours_utc: readonly string[];
+  readonly days?: readonly string[];
+  readonly except?: readonly string[];
+}
+interface Hourly extends Priced {
+  readonly price_hours?: readonly Hours[];
+}
+interface Dated extends Hourly {
   readonly from: string;
 }
 
-function blocksWithin(priced: Priced, from: string | undefined): PriceBlock[] {
+const joined = (...parts: readonly (string | undefined)[]): string | undefined =>
+  parts.filter((part) => part !== undefined).join(", ") || undefined;
+
+function blocksWithin(priced: Priced, when: string | undefined): PriceBlock[] {
   const tiers = priced.price_tiers ?? (priced.price_above ? [priced.price_above] : []);
-  const since = from === undefined ? undefined : `from ${from.slice(0, 10)} (UTC)`;
   const above = tiers.map((tier) => ({
-    when: [since, `with more than ${readWhole(tier.input_tokens)} tokens in`]
-      .filter((part) => part !== undefined)
-      .join(", "),
+    when: joined(when, `with more than ${readWhole(tier.input_tokens)} tokens in`),
     lines: priceLines(tier.price),
   }));
-  return [{ when: since, lines: priceLines(priced.price) }, ...above];
+  return [{ when, lines: priceLines(priced.price) }, ...above];
 }
 
-/** The current price of an offer, its prices above input sizes, and its later prices by date. */
+function hoursText({ hours_utc: spans, days, except }: Hours): string {
+  const on = days === undefined ? "" : ` on ${days.join(", ")}`;
+  const not = except === undefined ? "" : `, not on ${except.join(", ")}`;
+  return `${spans.join(" and ")} UTC${on}${not}`;
+}
+
+const hourlyBlocks = (priced: Hourly, since?: string): PriceBlock[] => [
+  ...blocksWithin(priced, since),
+  ...(priced.price_hours ?? []).flatMap((each) =>
+    blocksWithin(each, joined(since, hoursText(each))),
+  ),
+];
+
+/** The price of an offer, its prices above input sizes, those of some hours, and its later prices by date. */
 export function priceBlocks(offer: Offer): readonly PriceBlock[] {
   const dated = (offer.later_prices ?? []) as unknown as readonly Dated[];
   return [
-    ...blocksWithin(offer as unknown as Priced, undefined),
-    ...dated.flatMap((each) => blocksWithin(each, each.from)),
+    ...hourlyBlocks(offer as unknown as Hourly),
+    ...dated.flatMap((each) => hourlyBlocks(each, `from ${each.from.slice(0, 10)} (UTC)`)),
   ];
 }
 
