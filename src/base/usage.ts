@@ -22,6 +22,8 @@ export interface Usage extends ToolCounts {
   readonly imageInputTokens?: number;
   readonly audioOutputTokens?: number;
   readonly imageOutputTokens?: number;
+  /** 1 if the cache reads are of a cache that the request's markers made, which Alibaba bills lower than its own; absent otherwise. */
+  readonly explicitCache?: 1;
   /** 1 if the vendor bills none of these counts; absent otherwise. A number, as all members of a logged usage are. */
   readonly unbilled?: 1;
 }

@@ -47,6 +47,14 @@ export function textPricing(offer: TextOffer): PricingRow[] {
   const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
     perMillion("input_tokens", rates.input, when),
     perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
+    ...(rates.explicitCacheRead === undefined
+      ? []
+      : [
+          perMillion("cache_read_tokens", rates.explicitCacheRead, {
+            ...when,
+            cache_type: "ephemeral",
+          }),
+        ]),
     ...cacheWriteRows(rates, offer, when),
     perMillion("output_tokens", rates.output, when),
     // Listed only if it differs from the price of other output.

@@ -35,6 +35,7 @@ function inputRate(rates: TextRates, { protocol }: TextOffer, facts: BoundFacts)
   return largest(
     rates.input,
     rates.cacheRead,
+    rates.explicitCacheRead,
     rates.cacheWrite,
     facts.isText === true ? undefined : rates.audioInput,
     facts.hourWrites === true || hasHourWrites(rates, protocol) ? hourWriteRate(rates) : undefined,

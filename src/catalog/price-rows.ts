@@ -13,6 +13,7 @@ function ratesOf(row: TextPriceRow): TextRates {
   return {
     input: parseUsd(row.input),
     cacheRead: usdOrNone(row.cache_read),
+    explicitCacheRead: usdOrNone(row.explicit_cache_read),
     cacheWrite: usdOrNone(row.cache_write),
     cacheWrite1h: usdOrNone(row.cache_write_1h),
     output: parseUsd(row.output),
@@ -75,6 +76,7 @@ export const usd = (amount: NanoUsd | undefined): string | undefined =>
 const ratesRow = (rates: TextRates) => ({
   input: usd(rates.input),
   cache_read: usd(rates.cacheRead),
+  explicit_cache_read: usd(rates.explicitCacheRead),
   cache_write: usd(rates.cacheWrite),
   cache_write_1h: usd(rates.cacheWrite1h),
   output: usd(rates.output),

@@ -7,6 +7,11 @@ export const textPriceSchema = closed(
   {
     input: perMillion("input tokens"),
     cache_read: Type.Optional(perMillion("tokens read from a prompt cache; as input if absent")),
+    explicit_cache_read: Type.Optional(
+      perMillion(
+        "tokens read from a cache that markers in the request made, where the answer tells; as cache_read if absent",
+      ),
+    ),
     cache_write: Type.Optional(perMillion("tokens written to a prompt cache; as input if absent")),
     cache_write_1h: Type.Optional(
       perMillion("tokens cached for an hour; twice input, or cache_write if larger, if absent"),

@@ -7,6 +7,8 @@ export interface TextRates {
   readonly input: NanoUsd;
   /** Absent: the rate of `input`. */
   readonly cacheRead?: NanoUsd | undefined;
+  /** Reads of a cache that the request's markers made, where the vendor tells. Absent: the rate of other cache reads. */
+  readonly explicitCacheRead?: NanoUsd | undefined;
   /** Cache writes of five minutes, or the vendor's only kind. Absent: the rate of `input`. */
   readonly cacheWrite?: NanoUsd | undefined;
   /** Cache writes of an hour. Absent: the larger of `cacheWrite` and twice `input` (T54). */

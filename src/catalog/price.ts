@@ -74,6 +74,10 @@ function splitOut(whole: number, kinds: readonly Kind[]): { rest: number; parts:
   return { rest, parts };
 }
 
+/** A request has one kind of cache: its own, by markers, or the vendor's. */
+const cacheReadRate = (rates: TextRates, { explicitCache }: Usage): NanoUsd =>
+  (explicitCache ? rates.explicitCacheRead : undefined) ?? rates.cacheRead ?? rates.input;
+
 /** The output tokens at the rate of reasoning. */
 function reasoningTokens({ reasoningIsMode }: TextRates, usage: Usage): number {
   const { reasoningTokens: told, outputTokens } = usage;
@@ -111,7 +115,7 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
     ...output.parts,
   ];
   if (cached.rest > 0)
-    parts.push(tokensPart("cache_read_tokens", cached.rest, rates.cacheRead ?? rates.input));
+    parts.push(tokensPart("cache_read_tokens", cached.rest, cacheReadRate(rates, usage)));
   parts.push(...cached.parts);
   if (cacheWrite > hourWrite) {
     const rate = rates.cacheWrite ?? rates.input;

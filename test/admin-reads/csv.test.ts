@@ -106,6 +106,7 @@ describe("CSV", () => {
       "usage.code_runs",
       "usage.x_posts",
       "usage.x_profiles",
+      "usage.explicit_cache",
     ]);
   });
 

@@ -196,6 +196,7 @@ const anyRates: fc.Arbitrary<TextRates> = fc.record({
   input: rate,
   output: rate,
   cacheRead: optionalRate,
+  explicitCacheRead: optionalRate,
   cacheWrite: optionalRate,
   cacheWrite1h: optionalRate,
   reasoning: optionalRate,
@@ -223,6 +224,7 @@ const anyUsage: fc.Arbitrary<Usage> = fc
     hour: fc.nat(50_000),
     text: fc.nat(50_000),
     reasoning: fc.nat(50_000),
+    isExplicit: fc.boolean(),
   })
   .map((parts) => ({
     inputTokens: parts.plain + parts.read + parts.write + parts.hour,
@@ -231,17 +233,19 @@ const anyUsage: fc.Arbitrary<Usage> = fc
     cacheWrite1hTokens: parts.hour,
     outputTokens: parts.text + parts.reasoning,
     reasoningTokens: parts.reasoning,
+    ...(parts.isExplicit && { explicitCache: 1 }),
   }));
 
 /** The exact price times a million, counted as one disjoint part after another. */
 function exactMillionths(price: TextPrice, used: Usage): bigint {
   const passed = (price.above ?? []).filter((tier) => used.inputTokens > tier.inputTokens);
   const rates = passed.at(-1)?.rates ?? price;
+  const read = rates.cacheRead ?? rates.input;
   const write = rates.cacheWrite ?? rates.input;
   const hour = rates.cacheWrite1h ?? (write > rates.input * 2n ? write : rates.input * 2n);
   const parts: [tokens: number, rate: bigint][] = [
     [used.inputTokens - used.cacheReadTokens - used.cacheWriteTokens, rates.input],
-    [used.cacheReadTokens, rates.cacheRead ?? rates.input],
+    [used.cacheReadTokens, (used.explicitCache && rates.explicitCacheRead) ?? read],
     [used.cacheWriteTokens - used.cacheWrite1hTokens, write],
     [used.cacheWrite1hTokens, hour],
     [used.outputTokens - used.reasoningTokens, rates.output],

@@ -30,6 +30,7 @@ const usage: Required<Usage> = {
   imageToolTextTokens: 15,
   imageToolImageTokens: 16,
   imageToolOutputTokens: 17,
+  explicitCache: 1,
   unbilled: 1,
 };
 

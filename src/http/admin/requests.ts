@@ -37,7 +37,7 @@ const row = Type.Object({
   http_status: orNull(Type.Integer()),
   usage: orNull(
     anything(
-      "The counts it was billed by, such as `input_tokens`. With `unbilled: 1` its vendor bills none of them.",
+      "The counts it was billed by, such as `input_tokens`. With `explicit_cache: 1` its cache reads are of a cache that markers in the request made. With `unbilled: 1` its vendor bills none of them.",
     ),
   ),
   usage_source: orNull(Type.String({ examples: ["upstream", "estimated"] })),
@@ -171,6 +171,7 @@ const laterCounts = [
   "code_runs",
   "x_posts",
   "x_profiles",
+  "explicit_cache",
 ] as const;
 
 const list = route({

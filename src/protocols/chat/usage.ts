@@ -42,6 +42,10 @@ export function readUsage(reported: unknown): Usage | undefined {
   const whole = completeFromTotal({ input: prompt, output: completion, total, ...parts });
   const cacheReadTokens = Math.min(parts.cacheRead, whole.input);
   const cacheWriteTokens = Math.min(parts.cacheWrite, whole.input - cacheReadTokens);
+  const [input, output] = [
+    objectOf(value["prompt_tokens_details"]),
+    objectOf(value["completion_tokens_details"]),
+  ];
   const usage: Usage = {
     inputTokens: whole.input,
     cacheReadTokens,
@@ -49,11 +53,8 @@ export function readUsage(reported: unknown): Usage | undefined {
     cacheWrite1hTokens: Math.min(parts.cacheWrite1h, cacheWriteTokens),
     outputTokens: whole.output,
     reasoningTokens: Math.min(parts.reasoning, whole.output),
+    ...(cacheReadTokens > 0 && input["cache_type"] === "ephemeral" && { explicitCache: 1 }),
   };
-  const [input, output] = [
-    objectOf(value["prompt_tokens_details"]),
-    objectOf(value["completion_tokens_details"]),
-  ];
   const detailed = withMediaCounts(usage, {
     audioInputTokens: input["audio_tokens"],
     imageInputTokens: input["image_tokens"],

@@ -75,8 +75,13 @@ function Summary({ row }: { row: Row }) {
 function Call({ row }: { row: Row }) {
   const attempts = row.attempts as unknown as Attempted[];
   const { plan, hooks = [] } = explainedOf(row);
-  const { unbilled, ...usage }: Readonly<Record<string, unknown>> = row.usage ?? {};
+  const {
+    unbilled,
+    explicit_cache: explicit,
+    ...usage
+  }: Readonly<Record<string, unknown>> = row.usage ?? {};
   const source = row.usage_source === "estimated" ? ", estimated" : "";
+  const cache = explicit === undefined ? "" : ", with a cache by markers";
   return (
     <>
       <Summary row={row} />
@@ -114,7 +119,9 @@ function Call({ row }: { row: Row }) {
         <Bodies id={row.id} />
       </Part>
       {Object.keys(usage).length > 0 && (
-        <Part title={`Usage${source}${unbilled === undefined ? "" : ", not billed by its vendor"}`}>
+        <Part
+          title={`Usage${source}${cache}${unbilled === undefined ? "" : ", not billed by its vendor"}`}
+        >
           <CountsTable label="Usage" counts={usage} />
         </Part>
       )}
