@@ -36,7 +36,7 @@ function renderModel(catalog: Catalog, callable: CallableModel, name: string) {
     ...modalities(model),
     endpoints: model.endpoints,
     supported_parameters: parametersOf(callable, catalog),
-    pricing: pricingOf(callable),
+    pricing: pricingOf(callable, catalog),
     providers: [...new Set(offers.map((offer) => offer.provider))].map((id) => ({
       id,
       supply_tier: catalog.providers.get(id)!.tier,
@@ -47,10 +47,11 @@ function renderModel(catalog: Catalog, callable: CallableModel, name: string) {
   };
 }
 
-function pricingOf(callable: CallableModel) {
+function pricingOf(callable: CallableModel, { providers }: Catalog) {
   if (isMediaModel(callable)) return mediaPricing(callable.offers[0]!.price);
   const offer = callable.offers[0]!;
-  return offer.protocol === "embeddings" ? embeddingPricing(offer.price) : textPricing(offer);
+  if (offer.protocol === "embeddings") return embeddingPricing(offer.price);
+  return textPricing(offer, providers.get(offer.provider)!);
 }
 
 /** The input and output modalities. Vectors, images and videos are not text tokens, so `max_output_tokens` is 0 for them. */

@@ -9,10 +9,12 @@ import {
   type FixedPrice,
   type MediaPrice,
   type PricedHours,
+  type Provider,
   type TextOffer,
   type TextRates,
 } from "../catalog/index.ts";
 import { isClaudeInChat } from "./hour-writes.ts";
+import { billsModes } from "./reasoning-mode.ts";
 
 /** One rate. `when` names the tier it applies to, by the fields that select it. */
 export interface PricingRow {
@@ -42,7 +44,7 @@ export const embeddingPricing = (rates: TextRates): PricingRow[] => [
  * The rates of short calls first, then those of each tier, then the same for hours with their own price. A tier's rates apply to all
  * tokens of a call with more input (T64). Some offers have 1-hour cache writes (T54).
  */
-export function textPricing(offer: TextOffer): PricingRow[] {
+export function textPricing(offer: TextOffer, provider: Pick<Provider, "dialect">): PricingRow[] {
   const { otherHours, hours = [], ...now } = offer.price;
   const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
     perMillion("input_tokens", rates.input, when),
@@ -60,7 +62,7 @@ export function textPricing(offer: TextOffer): PricingRow[] {
     // Listed only if it differs from the price of other output.
     ...(rates.reasoning === undefined || rates.reasoning === rates.output
       ? []
-      : [perMillion("reasoning_tokens", rates.reasoning, when)]),
+      : [reasoningRow(rates.reasoning, provider, when)]),
     ...tokenRows(when, {
       audio_input_tokens: rates.audioInput,
       audio_cache_read_tokens: audioCacheReadRate(rates),
@@ -82,6 +84,16 @@ export function textPricing(offer: TextOffer): PricingRow[] {
     ...hours.toReversed().flatMap((each) => withTiers(each.price, whenIn(each))),
   ];
 }
+
+/** Alibaba bills the whole output of a call that reasoned. */
+const reasoningRow = (
+  nano: NanoUsd,
+  provider: Pick<Provider, "dialect">,
+  when?: PricingRow["when"],
+): PricingRow =>
+  billsModes(provider)
+    ? perMillion("output_tokens", nano, { ...when, reasoning: "true" })
+    : perMillion("reasoning_tokens", nano, when);
 
 /** Lists are joined by commas. */
 const whenIn = ({ hoursUtc, days, except }: PricedHours): PricingRow["when"] => ({

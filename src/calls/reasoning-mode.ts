@@ -7,9 +7,13 @@ interface Offered {
   readonly offer: Pick<Offer, "price">;
 }
 
+/** True if its rate of reasoning is for the whole output of a call that reasoned. */
+export const billsModes = ({ dialect }: Pick<Provider, "dialect">): boolean =>
+  dialect === "dashscope";
+
 /** The price by which an answer of the offer is billed, the same object each time. */
-export const billedPrice = ({ provider: { dialect }, offer: { price } }: Offered): FixedPrice =>
-  dialect === "dashscope" && hasReasoning(price) ? withMode(price) : price;
+export const billedPrice = ({ provider, offer: { price } }: Offered): FixedPrice =>
+  billsModes(provider) && hasReasoning(price) ? withMode(price) : price;
 
 const hasReasoning = ({ above = [], ...base }: FixedPrice): boolean =>
   [base, ...above.map(({ rates }) => rates)].some(({ reasoning }) => reasoning !== undefined);

@@ -60,6 +60,19 @@ it("a reasoning rate that equals the output rate has no row", () => {
   ]);
 });
 
+it("the reasoning rate of Alibaba is that of all output of a call that reasoned", () => {
+  const tier =
+    'price_above: { input_tokens: 9, price: { input: "1", output: "4", reasoning: "7" } }';
+  const price = `price: { input: "1", output: "4", reasoning: "6" }\n        ${tier}`;
+  const rows = pricingOf(price, fileOf(price).replace("dialect: openai", "dialect: dashscope"));
+  expect(rows.filter((row) => /^(output|reasoning)/.test(row))).toEqual([
+    "output_tokens 4",
+    "output_tokens 6 reasoning true",
+    "output_tokens 4 input_tokens_above 9",
+    "output_tokens 7 input_tokens_above 9 reasoning true",
+  ]);
+});
+
 it("T54: the rate of one-hour cache writes is listed wherever such writes are charged", () => {
   const price = 'price: { input: "3", cache_write: "3.75", output: "15" }';
   const messages = fileOf(price).replace("protocol: chat", "protocol: messages");

@@ -51,7 +51,7 @@ const model = Type.Object({
       when: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
           description:
-            "The tier of the price: a resolution, or calls with more input than `input_tokens_above`. All tokens of such a call have this price. `hours_utc`: calls that begin in these hours, on `days` if it is there, and not on the days in `except`. `cache_type`: cache reads that the answer of the vendor tells as such. The last matching row applies.",
+            "The tier of the price: a resolution, or calls with more input than `input_tokens_above`. All tokens of such a call have this price. `hours_utc`: calls that begin in these hours, on `days` if it is there, and not on the days in `except`. `cache_type`: cache reads that the answer of the vendor tells as such. `reasoning`: all output of calls that reasoned. The last matching row applies.",
           examples: [
             { resolution: "480p" },
             { input_tokens_above: "200000" },
