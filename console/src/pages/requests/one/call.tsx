@@ -72,16 +72,23 @@ function Summary({ row }: { row: Row }) {
   );
 }
 
-function Call({ row }: { row: Row }) {
-  const attempts = row.attempts as unknown as Attempted[];
-  const { plan, hooks = [] } = explainedOf(row);
+/** The counts of a call without its marks, which are in the title. */
+function usageOf({ usage, usage_source: from }: Row) {
   const {
     unbilled,
     explicit_cache: explicit,
-    ...usage
-  }: Readonly<Record<string, unknown>> = row.usage ?? {};
-  const source = row.usage_source === "estimated" ? ", estimated" : "";
+    ...counts
+  }: Readonly<Record<string, unknown>> = usage ?? {};
+  const source = from === "estimated" ? ", estimated" : "";
   const cache = explicit === undefined ? "" : ", with a cache by markers";
+  const bill = unbilled === undefined ? "" : ", not billed by its vendor";
+  return { counts, title: `Usage${source}${cache}${bill}` };
+}
+
+function Call({ row }: { row: Row }) {
+  const attempts = row.attempts as unknown as Attempted[];
+  const { plan, hooks = [] } = explainedOf(row);
+  const { counts, title } = usageOf(row);
   return (
     <>
       <Summary row={row} />
@@ -118,11 +125,9 @@ function Call({ row }: { row: Row }) {
       <Part title="Request and answer">
         <Bodies id={row.id} />
       </Part>
-      {Object.keys(usage).length > 0 && (
-        <Part
-          title={`Usage${source}${cache}${unbilled === undefined ? "" : ", not billed by its vendor"}`}
-        >
-          <CountsTable label="Usage" counts={usage} />
+      {Object.keys(counts).length > 0 && (
+        <Part title={title}>
+          <CountsTable label="Usage" counts={counts} />
         </Part>
       )}
     </>
