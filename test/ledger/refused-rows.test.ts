@@ -1,4 +1,4 @@
-/** Rows that no rule of the ledger writes are refused by the database, whoever writes them. docs/ledger.md "Proof". */
+/** The database refuses rows that no rule of the ledger writes, also those written by hand. docs/ledger.md "Proof". */
 import { expect, it } from "vitest";
 import { describeDatabase } from "../support/postgres.ts";
 import { addWorkspace } from "./support.ts";

@@ -254,13 +254,11 @@ function takeFrame(state: Gathered, frame: Frame, at: string): void {
     return;
   }
   if (state.error !== undefined) faults.push(`${at} after the error`);
-  const { id, object, created, model } = chunk;
+  const { id, created, model } = chunk;
   const head = JSON.stringify([id, created, model]);
   if (state.head !== undefined && state.head !== head)
     faults.push(`${at} changes id, created or model`);
-  // Vendors send an error in a chunk, and the gateway in an object of its own (test/frameworks/requests.test.ts).
-  const isError = object === "error" && errorOf(chunk) !== undefined;
-  if (object !== "chat.completion.chunk" && !isError) faults.push(`${at} is a ${String(object)}`);
+  if (!isNamedRight(chunk)) faults.push(`${at} is a ${String(chunk["object"])}`);
   const isFirst = state.head === undefined;
   state.head = head;
   if (errorOf(chunk) !== undefined) {
@@ -279,6 +277,11 @@ function takeFrame(state: Gathered, frame: Frame, at: string): void {
     faults.push("the first chunk names no role");
   takeChoice(state, choice, at);
 }
+
+/** Vendors send an error in a chunk, and the gateway in an object of its own (test/frameworks/requests.test.ts). */
+const isNamedRight = (chunk: Wire): boolean =>
+  chunk["object"] === "chat.completion.chunk" ||
+  (chunk["object"] === "error" && errorOf(chunk) !== undefined);
 
 function takeUsageKey(state: Gathered, chunk: Wire, at: string): void {
   const hasKey = "usage" in chunk;
