@@ -207,7 +207,7 @@ stroage: {}
         "tollgate.yaml:13:38 models[0].offers[0].protocol: "smtp" is not known; allowed: chat, responses, messages, generate_content, converse",
         "tollgate.yaml:14:27 models[0].offers[0].price.input: must be text, not 0.5; put it in quotes: "0.50"",
         "tollgate.yaml:14:45 models[0].offers[0].price.cache_read: "0,05" does not fit; USD per million tokens read from a prompt cache; as input if absent, a decimal string such as "2.50"",
-        "tollgate.yaml:14:69 models[0].offers[0].price.extra: unknown key; allowed: input, cache_read, cache_write, cache_write_1h, output, reasoning, audio_input, audio_output, image_output, request, web_search, web_search_answer, ...",
+        "tollgate.yaml:14:69 models[0].offers[0].price.extra: unknown key; allowed: input, cache_read, explicit_cache_read, cache_write, cache_write_1h, output, reasoning, audio_input, audio_output, image_output, request, web_search, ...",
         "tollgate.yaml:15:19 models[0].parameters.temprature: unknown parameter; did you mean "temperature"?",
         "tollgate.yaml:15:50 models[0].parameters.top_p: does not narrow: max is above 1",
         "tollgate.yaml:15:65 models[0].parameters.n: true does not fit; false, or any of type, values, min, max, default, pattern, multiple_of",
