@@ -13,6 +13,9 @@ export interface SseEvent {
   readonly tail?: string | undefined;
 }
 
+/** A frame that waits counts as this many characters at least: a megabyte of tiny ones would be many megabytes of objects. */
+export const frameMin = 64;
+
 /** The stream held more bytes without an event boundary than allowed. */
 export class SseOverflowError extends Error {
   override name = "SseOverflowError";

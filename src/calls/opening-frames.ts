@@ -4,7 +4,7 @@
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import { msSince } from "../base/elapsed.ts";
-import type { SseEvent } from "../base/sse.ts";
+import { frameMin, type SseEvent } from "../base/sse.ts";
 
 /**
  * How long frames may wait, in ms. Overloads are told within a few seconds. A model that thinks for longer opens its stream for the caller
@@ -13,9 +13,6 @@ import type { SseEvent } from "../base/sse.ts";
 const waitMs = 10_000;
 /** How many characters may wait. The events that open a responses stream repeat instructions and tools of the request. */
 const charactersMax = 524_288;
-
-/** A frame counts as this many at least: half a megabyte of tiny ones would be many megabytes of objects. */
-const frameMin = 64;
 
 /** Fewer characters are not counted: a stream of any protocol opens with them. */
 const countedMin = 16_384;

@@ -9,7 +9,7 @@ import { parseJsonText } from "../base/json-text.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
-import type { SseEvent } from "../base/sse.ts";
+import { frameMin, type SseEvent } from "../base/sse.ts";
 import { routingScope, type AnswerName, type ResponseCache } from "../tenancy/index.ts";
 import { cachedBytesMax, type CacheServices } from "./cached-answers.ts";
 import type { AnyCall, Answered, CallContext } from "./context.ts";
@@ -225,7 +225,8 @@ class Recording extends ForwardingReply {
     if (!this.#isKept) return;
     let bytes = 0;
     for (const frame of frames) {
-      bytes += Buffer.byteLength(frame.data);
+      const length = Buffer.byteLength(frame.data) + Buffer.byteLength(frame.event ?? "");
+      bytes += Math.max(frameMin, length);
       this.#frames.push(frame);
     }
     if (this.#bytes + bytes <= cachedBytesMax && this.#lease.tryTake(bytes)) {
