@@ -17,6 +17,8 @@ import { startControlled } from "./windows.ts";
 
 const restartMsMin = 100;
 const restartMsMax = 5_000;
+/** A server that ends sooner after its start is started again with back-off: it may have ended for a reason that lasts. */
+const steadyMs = 10_000;
 
 export interface EngineOptions {
   readonly dataDir: string;
@@ -77,28 +79,36 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
   }
 }
 
-/** Restarts the server with back-off whenever it ends; the returned function stops it for good. */
-function keepAlive(first: Server, start: () => Promise<Server>, log: Log): () => Promise<void> {
+/** Restarts the server whenever it ends, at once if it had run for a while, else with back-off; the returned function stops it for good. */
+export function keepAlive(
+  first: Server,
+  start: () => Promise<Server>,
+  log: Pick<Log, "info" | "error">,
+): () => Promise<void> {
   let current: Server | undefined = first;
   const closing = new AbortController();
+  const { signal } = closing;
 
   async function run(): Promise<void> {
-    let waitMs = restartMsMin;
+    let waitMs = 0;
+    let sinceMs = performance.now();
     for (;;) {
       await current?.ended;
-      if (closing.signal.aborted) return;
+      if (signal.aborted) return;
       current = undefined;
       log.error({}, "the embedded database ended; it is started again");
+      if (performance.now() - sinceMs > steadyMs) waitMs = 0;
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      waitMs = Math.min(Math.max(waitMs * 2, restartMsMin), restartMsMax);
       try {
         current = await start();
-        waitMs = restartMsMin;
         log.info({}, "the embedded database is back");
       } catch (error) {
         log.error({ err: error }, "the embedded database did not start again");
-        await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
-        waitMs = Math.min(waitMs * 2, restartMsMax);
       }
-      if (closing.signal.aborted) await current?.stop();
+      sinceMs = performance.now();
+      if (signal.aborted) await current?.stop();
     }
   }
   const kept = run();

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { keepAlive } from "../../src/embedded/engine.ts";
 import { isTransient, migrate, openDatabase } from "../../src/storage/index.ts";
 import { serverPid } from "../support/embedded.ts";
 import { preparedDataDir, silentLog } from "../support/postgres.ts";
@@ -45,6 +46,27 @@ it.each([mainProcess, ofConnection])(
     await database.close();
   },
 );
+
+it("a server that ends again and again soon after its start is started at once, then at growing intervals", async () => {
+  const beganMs = performance.now();
+  const startedMs: number[] = [];
+  const dead = { ended: Promise.resolve(), stop: () => Promise.resolve() };
+  const { promise: started, resolve } = Promise.withResolvers<void>();
+  const close = keepAlive(
+    dead,
+    async () => {
+      if (startedMs.push(performance.now() - beganMs) === 4) resolve();
+      return dead;
+    },
+    silentLog,
+  );
+  await started;
+  await close();
+  // After 0, 100, 300 and 700 ms.
+  expect(startedMs).toHaveLength(4);
+  expect(startedMs[2]).toBeGreaterThan(290);
+  expect(startedMs[3]).toBeGreaterThan(690);
+});
 
 it.skipIf(process.platform === "win32")(
   "the socket and the data directory are accessible to their owner only",
