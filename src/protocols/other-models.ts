@@ -21,9 +21,11 @@ const fallbackFields: ReadonlySet<string> = new Set([
   "content_policy_fallbacks",
 ]);
 
-/** True for such a field of the caller's protocol, or such a tool as one, `tools[2]`. */
+/** True for such a field of the caller's protocol, or such a tool or member as one: `tools[2]`, `generationConfig.routingConfig`. */
 export const isOtherModel = (param: string, value: unknown): boolean =>
-  fallbackFields.has(param) || (/^tools\[\d+\]$/.test(param) && callsModel(value));
+  fallbackFields.has(param) ||
+  namingMembers.some((path) => path.join(".") === param) ||
+  (/^tools\[\d+\]$/.test(param) && callsModel(value));
 
 /** OpenRouter's plugin by which a panel of models answers. */
 const isPanel = (plugin: Json): boolean => isObject(plugin) && plugin["id"] === "fusion";

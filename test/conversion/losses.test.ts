@@ -62,6 +62,18 @@ it("TXT-17 TXT-19: the note of a field that no provider gets says so", () => {
   });
 });
 
+it("TXT-19: the note of a model that Vertex AI's routing names says that no provider gets it", () => {
+  const routing = { manualMode: { modelName: "opus" } };
+  const configs = [
+    { generationConfig: { routingConfig: routing } },
+    { generation_config: { routing_config: routing } },
+  ];
+  for (const config of configs)
+    expect(convert("generate_content", "chat", config).notes).toMatchObject([
+      { detail: expect.stringMatching(/allowlist/) },
+    ]);
+});
+
 describe("each row of the table of losses", () => {
   it.each(rowsOf("dropped"))("T33: %s %s is dropped and reported", (from, place, targets) => {
     const [path] = place.split(":");
