@@ -98,8 +98,15 @@ describe("a connection beyond the limit", () => {
     .find((one) => one !== undefined && one.family === "IPv4" && !one.internal)?.address;
 
   it.skipIf(own === undefined)("is counted per address, except for a trusted proxy", async () => {
-    await start("total: 20, per_address: 2", { environment: { HOST: own! } });
+    const said: object[] = [];
+    const log: Log = { ...silentLog, warn: (fields: object) => void said.push(fields) };
+    await start("total: 20, per_address: 2", { environment: { HOST: own! }, log });
     for (const status of [200, 200, 503]) await answered(ask({ path: "/healthz" })).toBe(status);
+    // The operator is told which limit it was.
+    const fix = expect.stringMatching(/per_address.*TOLLGATE_TRUSTED_PROXIES/);
+    await expect
+      .poll(() => said)
+      .toContainEqual(expect.objectContaining({ refused: 1, refused_per_address: 1, fix }));
     closeAll(clients.splice(0));
     await gateway!.close();
     await start("total: 20, per_address: 2", {

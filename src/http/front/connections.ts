@@ -37,6 +37,16 @@ const checkMs = 250;
 const refusedMs = 1_000;
 const logMs = 10_000;
 
+const totalError = overloaded(
+  "The gateway has reached its limit of connections. Retry in a moment.",
+);
+const perAddressError = overloaded(
+  "The gateway has reached its limit of connections from your address. Retry in a moment.",
+);
+/** For an operator whose callers come from few addresses. */
+const perAddressFix =
+  "if one server or proxy sends these: raise limits.connections.per_address, or name a proxy in TOLLGATE_TRUSTED_PROXIES";
+
 /**
  * Installs the limits in front of all other `connection` listeners. Call it last, once, before the server listens; it ends with the
  * server.
@@ -48,7 +58,7 @@ export function limitConnections(server: Server, services: ConnectionServices): 
   const unread = new UnreadWatch(rules);
   /** The sockets that answers are written to. */
   const written = new Set<Socket>();
-  const counts = { refused: 0, late: 0, crowded: 0 };
+  const counts = { refused: 0, refused_per_address: 0, late: 0, crowded: 0 };
   const next = server.listeners("connection") as ConnectionListener[];
   server.removeAllListeners("connection");
   const enter = (socket: Socket): void => {
@@ -63,6 +73,7 @@ export function limitConnections(server: Server, services: ConnectionServices): 
     const error = open.add(socket);
     if (error !== undefined) {
       counts.refused += 1;
+      if (error === perAddressError) counts.refused_per_address += 1;
       // A TLS handshake for the error would cost more than many calls.
       return secure === undefined ? refused.answer(socket, error) : void socket.destroy();
     }
@@ -77,8 +88,9 @@ export function limitConnections(server: Server, services: ConnectionServices): 
     counts.late += closed.late;
     counts.crowded += closed.crowded;
     if (counts.refused + counts.late + counts.crowded === 0 || lines() === undefined) return;
-    log.warn({ ...counts, open: open.sockets.size }, "connections were refused or closed");
-    Object.assign(counts, { refused: 0, late: 0, crowded: 0 });
+    const fix = counts.refused_per_address > 0 ? { fix: perAddressFix } : {};
+    log.warn({ ...counts, open: open.sockets.size, ...fix }, "connections were refused or closed");
+    Object.assign(counts, { refused: 0, refused_per_address: 0, late: 0, crowded: 0 });
   }, checkMs).unref();
   void whenClosed(server).then(() => clearInterval(checking));
 }
@@ -97,14 +109,10 @@ class AdmittedConnections {
 
   /** Counts a connection until it closes. Returns the error if it is one too many. */
   add(socket: Socket): GatewayError | undefined {
-    if (this.sockets.size >= this.#rules.totalMax)
-      return overloaded("The gateway has reached its limit of connections. Retry in a moment.");
+    if (this.sockets.size >= this.#rules.totalMax) return totalError;
     const address = this.#addressOf(socket);
     const known = address === undefined ? 0 : (this.#byAddress.get(address) ?? 0);
-    if (known >= this.#rules.perAddressMax)
-      return overloaded(
-        "The gateway has reached its limit of connections from your address. Retry in a moment.",
-      );
+    if (known >= this.#rules.perAddressMax) return perAddressError;
     this.sockets.add(socket);
     if (address !== undefined) this.#byAddress.set(address, known + 1);
     socket.once("close", () => {
