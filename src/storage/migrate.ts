@@ -19,7 +19,7 @@ import {
 import type { Log } from "../base/log.ts";
 import { ownFile } from "../base/own-files.ts";
 import type { Database } from "./database.ts";
-import { limitLockWaits, retryWhileLocked } from "./retry-while-locked.ts";
+import { limitLockWaits, lockInOrder, retryWhileLocked } from "./retry-while-locked.ts";
 import type { Queryable } from "./queryable.ts";
 import { wrongSearchPath } from "./search-path.ts";
 import { encodingFix, wrongEncoding } from "./text-encoding.ts";
@@ -212,6 +212,7 @@ export async function applyMigrations(
     baselineOf(done) === "none" && (wanted === undefined || baselineState(wanted) === "whole");
   if (isNew) await applyBaseline(tx);
   const missing = known.filter(({ name }) => !done.has(name) && wanted?.has(name) !== false);
+  await lockInOrder(tx, missing.map(({ sql }) => sql).join("\n"));
   for (const { name, sql, checksum, compatibleFrom } of missing) {
     await tx.query(sql);
     await tx.query(

@@ -19,6 +19,15 @@ const sayEveryMs = 60_000;
 export const limitLockWaits = (tx: Queryable): Promise<unknown> =>
   tx.query(`set local lock_timeout = '${lockWait}'`);
 
+/** Tables that calls lock together, in the order in which they do: the end of a task writes its row, then the account, then the entry. */
+const lockOrder = ["tasks", "ledger_accounts", "ledger_spend", "ledger_entries"];
+
+/** Locks those of them that a schema change alters. In the order of its statements, calls and the change would be in a deadlock. */
+export async function lockInOrder(tx: Queryable, sql: string): Promise<void> {
+  const altered = new Set(Array.from(sql.matchAll(/^alter table (\w+)/gm), ([, name]) => name));
+  for (const name of lockOrder) if (altered.has(name)) await tx.query(`lock table ${name}`);
+}
+
 /** True if a table was in use, or calls and the change were in a deadlock. */
 const isLocked = (error: unknown): boolean => isLockTimeout(error) || codeOf(error) === "40P01";
 

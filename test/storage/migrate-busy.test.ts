@@ -9,14 +9,18 @@ import { sharedPostgres, silentLog } from "../support/postgres.ts";
 const missing = "0054_kept_prices.sql";
 let url: string;
 let database: Database;
-beforeAll(async () => {
+async function openBefore(name: string): Promise<Database> {
   url = await (await sharedPostgres()).createDatabase();
-  database = await openDatabase({ url, log: silentLog });
-  const names = knownMigrations().map(({ name }) => name);
-  await database.transaction(async (tx) => {
+  const opened = await openDatabase({ url, log: silentLog });
+  const names = knownMigrations().map((one) => one.name);
+  await opened.transaction(async (tx) => {
     await prepareMigrations(tx);
-    await applyMigrations(tx, new Set(names.filter((name) => name < missing)));
+    await applyMigrations(tx, new Set(names.filter((one) => one < name)));
   });
+  return opened;
+}
+beforeAll(async () => {
+  database = await openBefore(missing);
 });
 afterAll(() => database.close());
 
@@ -64,4 +68,23 @@ it("while a report blocks a migration, calls go on and the log names the report;
   ]);
   await report.end();
   expect((await migrated).applied).toContain(missing);
+});
+
+it("a migration takes the tables of the ledger in the order in which calls do: a task that ends meanwhile is not in a deadlock with it", async () => {
+  const busy = await openBefore("0058_ledger_constraints.sql");
+  onTestFinished(() => busy.close());
+  const call = new Client({ connectionString: url });
+  await call.connect();
+  onTestFinished(() => call.end());
+  // As the end of a task: its row, then the account, then the entry.
+  await call.query("begin; set local lock_timeout = '200ms'; update tasks set misses = 1");
+  const migrated = migrate(busy);
+  await eventually(async () => (await busy.query(waitingSql)).length > 0, "the migration to wait");
+  await call.query("select 1 from ledger_accounts for update");
+  await call.query(
+    `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
+     values ('w', 'r', 'credit', 1, 0, 1, now())`,
+  );
+  await call.query("commit");
+  expect((await migrated).applied).toEqual(["0058_ledger_constraints.sql"]);
 });
