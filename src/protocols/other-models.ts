@@ -14,11 +14,12 @@ const toolTypes = /^(?:advisor_\d+|openrouter:(?:advisor|fusion|image_generation
 const callsModel = (tool: unknown): boolean =>
   isObject(tool) && typeof tool["type"] === "string" && toolTypes.test(tool["type"]);
 
-/** Fields in which LiteLLM takes models of the caller's choice for prompts that are too long or filtered. */
+/** Fields in which LiteLLM takes models of the caller's choice: for prompts that are too long or filtered, and for its whole routing. */
 const fallbackFields: ReadonlySet<string> = new Set([
   "context_window_fallbacks",
   "context_window_fallback_dict",
   "content_policy_fallbacks",
+  "user_config",
 ]);
 
 /** True for such a field of the caller's protocol, or such a tool or member as one: `tools[2]`, `generationConfig.routingConfig`. */

@@ -111,16 +111,18 @@ const otherModels: readonly Case[] = [
     ],
   })),
   ...(["chat", "responses"] as const).map((to): Case => ({
-    title: "TXT-19: LiteLLM's fallback models are dropped and reported on every route",
+    title:
+      "TXT-19: LiteLLM's fallback models and models of the caller's own are dropped and reported on every route",
     from: "chat",
     to,
     body: {
       context_window_fallbacks: [{ "a/haiku": ["a/opus"] }],
       content_policy_fallbacks: [{ "a/haiku": ["a/opus"] }],
       context_window_fallback_dict: null,
+      user_config: { model_list: [{ model_name: "haiku", litellm_params: { model: "a/opus" } }] },
     },
     nowhere: ["fallback", "opus"],
-    reported: ["context_window_fallbacks", "content_policy_fallbacks"],
+    reported: ["context_window_fallbacks", "content_policy_fallbacks", "user_config"],
   })),
   {
     title: "TXT-19: a choice without effect, and models of null, go with them unreported",
