@@ -10,8 +10,9 @@ import { pathForServer, startProgram, type Site } from "./programs.ts";
 import { DatabaseNotStartedError, keepServerLog } from "./server-log.ts";
 import { startWatch } from "./watch.ts";
 
-/** Recovery after a crash reads at most max_wal_size again. */
-const readyMsMax = 120_000;
+/** How long a start may take without a word of progress. Recovery after a crash tells of it every ten seconds, however long it takes. */
+const silentMsDefault = 120_000;
+const progress = "in progress, elapsed time";
 const pollMs = 10;
 const stderrMsMax = 1_000;
 const fastMsMax = 10_000;
@@ -26,6 +27,8 @@ export interface ServerOptions {
   /** Directory of the socket, as a path that the server can use. */
   readonly listen: { readonly socketDir: string };
   readonly log: Log;
+  /** How long a start may take without a word of progress, in ms. */
+  readonly silentMsMax?: number;
 }
 
 export interface Server {
@@ -51,11 +54,15 @@ function isReady(cluster: string, pid: number): boolean {
 }
 
 async function untilReady(
-  { directory, cluster }: ServerOptions,
+  { directory, cluster, silentMsMax = silentMsDefault }: ServerOptions,
   child: ChildProcess,
   lastLines: () => string,
 ): Promise<void> {
-  const deadline = performance.now() + readyMsMax;
+  let saidMs = performance.now();
+  const listen = (bytes: Buffer): void => {
+    if (bytes.includes(progress)) saidMs = performance.now();
+  };
+  child.stderr!.on("data", listen);
   while (!isReady(join(directory, cluster), child.pid!)) {
     if (child.exitCode !== null || child.signalCode !== null) {
       // The server may have ended before its last messages, which name the cause, were read.
@@ -63,12 +70,13 @@ async function untilReady(
       await Promise.race([read, sleep(stderrMsMax, undefined, { ref: false })]);
       throw new DatabaseNotStartedError(directory, lastLines());
     }
-    if (performance.now() > deadline) {
+    if (performance.now() - saidMs > silentMsMax) {
       child.kill("SIGQUIT");
       throw new Error(`the embedded database was not ready in time: ${lastLines()}`);
     }
     await sleep(pollMs);
   }
+  child.stderr!.off("data", listen);
 }
 
 /**
