@@ -29,17 +29,23 @@ const bytesMax = 1_000_000;
 const linesKept = 12;
 /** The time and the process id, which our log does not need: without them it recognises a message that repeats. */
 const prefix = /^\S+ \S+ \S+ \[\d+\] /;
+/** What clients are told that connect while the server starts, recovers or stops. */
+const refusal =
+  / FATAL: +the database system is (?:starting up|shutting down|not yet accepting connections|in recovery mode)/;
 
 /** Logs the server's messages until its end; returns a getter of the last lines. @param file its predecessor is kept as `<file>.1` */
 export function keepServerLog(stream: Readable, file: string, log: Log): () => string {
   const lines: string[] = [];
   let size = sizeOf(file);
   createInterface({ input: stream }).on("line", (line) => {
-    lines.push(line.slice(0, 1_000));
+    const isRefusal = refusal.test(line);
+    // There are many, and they would push out why a start failed.
+    if (!isRefusal) lines.push(line.slice(0, 1_000));
     if (lines.length > linesKept) lines.shift();
     if (
       / (?:FATAL|PANIC): /.test(line) &&
-      !/starting up|shutting down|terminating connection|due to administrator command/.test(line)
+      !isRefusal &&
+      !/terminating connection|due to administrator command/.test(line)
     )
       log.error(
         { database: line.replace(prefix, "").slice(0, 500) },

@@ -44,6 +44,23 @@ it("messages of the server's own processes about an ordinary stop are not errors
   expect(lines).toEqual([]);
 });
 
+it("connections that are refused during a recovery are not errors, and do not hide why the start failed", async () => {
+  const said: object[] = [];
+  const log = { ...silentLog, error: (fields: object) => void said.push(fields) };
+  const stream = new PassThrough();
+  const lastLines = keepServerLog(stream, join(temporaryDirectory(), "server.log"), log);
+  const time = "2026-11-30 15:23:57.906 UTC [220]";
+  stream.write(`${time} PANIC:  could not write to file "pg_wal/xlogtemp.9"\n`);
+  for (const state of ["starting up", "not yet accepting connections", "in recovery mode"])
+    for (let count = 0; count < 10; count += 1)
+      stream.write(`${time} FATAL:  the database system is ${state}\n`);
+  stream.end();
+  await once(stream, "end");
+  const cause = 'PANIC:  could not write to file "pg_wal/xlogtemp.9"';
+  expect(said).toEqual([{ database: cause }]);
+  expect(lastLines()).toBe(`${time} ${cause}`);
+});
+
 it.skipIf(process.getuid?.() !== 0)(
   "a file that a command under root begins belongs to the gateway's user, as the one before",
   async () => {
