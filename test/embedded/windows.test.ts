@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Client } from "pg";
 import { afterEach, beforeAll, expect, it } from "vitest";
 import type { Server } from "../../src/embedded/server.ts";
 import { connect } from "../../src/storage/connect.ts";
@@ -80,6 +81,20 @@ it("a start stops the server of an earlier gateway and uses its data; a server's
   ]);
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
   process.kill(place.pid(), "SIGKILL");
+  await server.ended;
+  await place.start(port);
+  expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
+});
+
+it("the server ends when the process of a connection dies, and starts again on its port", async () => {
+  const port = await freePort();
+  const server = await place.start(port);
+  const where = { host: "127.0.0.1", port, user: "postgres", database: "postgres" };
+  const client = new Client({ ...where, password: place.password });
+  client.on("error", () => undefined);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  process.kill(rows[0]!.pid, "SIGKILL");
   await server.ended;
   await place.start(port);
   expect(await asked(port, place.password)).toEqual([{ one: 1 }]);
