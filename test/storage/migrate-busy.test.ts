@@ -86,5 +86,5 @@ it("a migration takes the tables of the ledger in the order in which calls do: a
      values ('w', 'r', 'credit', 1, 0, 1, now())`,
   );
   await call.query("commit");
-  expect((await migrated).applied).toEqual(["0058_ledger_constraints.sql"]);
+  expect((await migrated).applied).toContain("0058_ledger_constraints.sql");
 });
