@@ -59,17 +59,19 @@ export function catalogAt(catalog: Catalog, nowMs: number): Catalog {
 
 /**
  * Returns a source of catalogues with current prices. A call that keeps the catalogue it got pays one price throughout.
- * If the clock is set back, earlier prices do not return.
+ * If the clock is set back, so are the prices; otherwise a clock a day ahead would keep the price of some hours for a day.
  */
 export function pricesInForce(source: () => Catalog, clock: Clock): () => Catalog {
   let from: Catalog | undefined;
   let current: Catalog | undefined;
+  let sinceMs = Infinity;
   let nextMs = -Infinity;
   return () => {
     const latest = source();
-    if (latest === from && clock.now() < nextMs) return current!;
     const nowMs = clock.now();
+    if (latest === from && nowMs >= sinceMs && nowMs < nextMs) return current!;
     from = latest;
+    sinceMs = nowMs;
     current = catalogAt(latest, nowMs);
     nextMs = nextPriceMs(current, nowMs);
     return current;

@@ -28,7 +28,7 @@ models:
       - { provider: steady, protocol: chat, upstream_model: shared-1, price: { input: "1.5", output: "3" } }`,
   );
 const clock = manualClock(Date.parse("2026-11-30T12:00:00Z"));
-/** Times of the next day: each test has a day of its own, because a clock that is set back does not bring an earlier price back. */
+/** Times of the next day: each test has a day of its own, because time only goes forward here. */
 function nextDay() {
   const midnight = Math.ceil(clock.now() / 86_400_000) * 86_400_000;
   const at = (time: string): number => midnight + Date.parse(`1970-01-01T${time}Z`);
