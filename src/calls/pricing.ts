@@ -72,16 +72,56 @@ export function textPricing(offer: TextOffer, provider: Pick<Provider, "dialect"
     ...requestRow(rates, when),
     ...toolRows(rates, when),
   ];
-  const withTiers = ({ above = [], ...rates }: FixedPrice, when?: PricingRow["when"]) => [
-    ...rows(rates, when),
-    ...above.flatMap((tier) =>
-      rows(tier.rates, { ...when, input_tokens_above: String(tier.inputTokens) }),
-    ),
+  const blocks = (
+    { above = [], ...base }: FixedPrice,
+    when?: PricingRow["when"],
+  ): [TextRates, PricingRow["when"]][] => [
+    [base, when],
+    ...above.map((tier): [TextRates, PricingRow["when"]] => [
+      tier.rates,
+      { ...when, input_tokens_above: String(tier.inputTokens) },
+    ]),
   ];
   return [
-    ...withTiers(otherHours ?? now),
+    ...blocks(otherHours ?? now),
     // The last row that fits applies, and the first hours that include the time.
-    ...hours.toReversed().flatMap((each) => withTiers(each.price, whenIn(each))),
+    ...hours.toReversed().flatMap((each) => blocks(each.price, whenIn(each))),
+  ].reduce<PricingRow[]>(
+    (listed, [rates, when]) => [
+      ...listed,
+      ...completed(rows(rates, when), { listed, rates, when }),
+    ],
+    [],
+  );
+}
+
+/** What is charged for each kind of token without a rate of its own. */
+const usualRates: Readonly<Record<string, (rates: TextRates) => NanoUsd>> = {
+  cache_write_1h_tokens: hourWriteRate,
+  reasoning_tokens: ({ output }) => output,
+  audio_input_tokens: ({ input }) => input,
+  audio_cache_read_tokens: ({ input, cacheRead = input }) => cacheRead,
+  audio_output_tokens: ({ output }) => output,
+  image_output_tokens: ({ output }) => output,
+};
+
+interface Listed {
+  readonly listed: readonly PricingRow[];
+  readonly rates: TextRates;
+  readonly when: PricingRow["when"];
+}
+
+/** Adds a row for what only earlier rows list: those may fit the same call, and would be the last that do. */
+function completed(rows: readonly PricingRow[], { listed, rates, when }: Listed): PricingRow[] {
+  const own = new Set(rows.map(({ billable }) => billable));
+  const missing = new Map(
+    listed.flatMap(({ billable, unit }) => (own.has(billable) ? [] : [[billable, unit] as const])),
+  );
+  return [
+    ...rows,
+    ...[...missing].map(([billable, unit]) =>
+      row(billable, unit, usualRates[billable]?.(rates) ?? 0n, when),
+    ),
   ];
 }
 

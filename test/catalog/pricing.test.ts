@@ -1,6 +1,10 @@
 /** The prices of a text model in `GET /v1/models`. MODELS-08; T64. */
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
+import { formatUsd } from "../../src/base/money.ts";
+import { noUsage } from "../../src/base/usage.ts";
+import { catalogAt, usageParts, type TextModel } from "../../src/catalog/index.ts";
 import { catalogIn } from "../support/config-text.ts";
 
 const fileOf = (price: string): string => `
@@ -102,4 +106,90 @@ models:
     offers: [{ provider: p, upstream_model: vectors, price: { input: "0.02", request: "0.0001" } }]
 `;
   expect(pricingOf("", file)).toEqual(["input_tokens 0.02", "requests 0.0001"]);
+});
+
+type When = Readonly<Record<string, string>>;
+const rate = fc.integer({ min: 1, max: 9 }).map(String);
+const rates = fc.record(
+  {
+    input: rate,
+    output: rate,
+    cache_read: rate,
+    explicit_cache_read: rate,
+    cache_write: rate,
+    cache_write_1h: rate,
+    reasoning: rate,
+    audio_output: rate,
+    image_output: rate,
+    request: rate,
+    web_search: rate,
+  },
+  { requiredKeys: ["input", "output"] },
+);
+const tiered = fc.record({
+  price: rates,
+  price_above: rates.map((price) => ({ input_tokens: 1_000, price })),
+});
+const hourly = fc.tuple(tiered, tiered, tiered).map(([usual, first, second]) => ({
+  ...usual,
+  price_hours: [
+    { hours_utc: ["01:00-03:00"], ...first },
+    { hours_utc: ["02:00-04:00"], ...second },
+  ],
+}));
+/** Where there is no row for the first, the rate is that of the second. */
+const usual: Readonly<Record<string, string>> = {
+  reasoning_tokens: "output_tokens",
+  audio_output_tokens: "output_tokens",
+  image_output_tokens: "output_tokens",
+  cache_write_1h_tokens: "cache_write_tokens",
+};
+const used = {
+  ...noUsage,
+  cacheReadTokens: 10,
+  cacheWriteTokens: 20,
+  cacheWrite1hTokens: 10,
+  outputTokens: 100,
+  reasoningTokens: 10,
+  audioOutputTokens: 10,
+  imageOutputTokens: 10,
+  webSearches: 1,
+};
+
+it("T64 T54: the last row that fits a call has the rate that is charged, with tiers and hours", () => {
+  const calls = ["00:30", "01:30", "02:30", "03:30"].flatMap((time) =>
+    [500, 5_000].flatMap((inputTokens) =>
+      [true, false].map((isExplicit) => ({ time, inputTokens, isExplicit })),
+    ),
+  );
+  fc.assert(
+    fc.property(hourly, (price) => {
+      const lines = Object.entries(price).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+      const text = fileOf(lines.join("\n        "));
+      const catalog = catalogIn(
+        text.replace("dialect: openai", "dialect: anthropic").replace("chat", "messages"),
+      );
+      const [{ pricing } = expect.unreachable()] = listModels(catalog, undefined);
+      for (const { time, inputTokens, isExplicit } of calls) {
+        const fits = ({ hours_utc: hours, input_tokens_above: above, cache_type: type }: When) =>
+          (hours === undefined || (hours.slice(0, 5) <= time && time < hours.slice(6))) &&
+          (above === undefined || inputTokens > Number(above)) &&
+          (type === undefined || isExplicit);
+        const listed = new Map(
+          pricing.flatMap((row) => (fits(row.when ?? {}) ? [[row.billable, row.price_usd]] : [])),
+        );
+        const now = catalogAt(catalog, Date.parse(`2026-11-30T${time}Z`));
+        const [offer = expect.unreachable()] = (now.models.get("acme/talk") as TextModel).offers;
+        const usage = { ...used, inputTokens, ...(isExplicit && { explicitCache: 1 as const }) };
+        const charged = new Map(
+          usageParts(offer.price, usage).map(({ name, rate: nano }) => [name, formatUsd(nano)]),
+        );
+        const names = [...new Set([...charged.keys(), "requests", "web_searches"])];
+        expect(
+          names.map((name) => [name, listed.get(name) ?? listed.get(usual[name]!) ?? "0"]),
+        ).toEqual(names.map((name) => [name, charged.get(name) ?? "0"]));
+      }
+    }),
+    { numRuns: 50 },
+  );
 });
