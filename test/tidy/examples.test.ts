@@ -3,8 +3,9 @@ import { globSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { checkConfig, configSchema } from "../../src/catalog/index.ts";
+import { checkConfig, configSchema, withOwnPrices } from "../../src/catalog/index.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { environmentProviders } from "../../src/cli/vendor-models.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const pages = globSync(["*.md", "docs/*.md"], { cwd: root }).toSorted();
@@ -47,6 +48,23 @@ describe("the settings in the pages", () => {
     const mistakes = "mistakes" in result ? result.mistakes : [];
     const messages = mistakes.map(({ path, message, fix }) => `${path}: ${message}; ${fix}`);
     expect(messages.filter((line) => !isElsewhere.test(line))).toEqual([]);
+  });
+
+  it("price models that their vendors have once the variable is set, and lose nothing of the list's prices", () => {
+    const variables = { OPENAI_API_KEY: "x", DASHSCOPE_API_KEY: "x", DEEPSEEK_API_KEY: "x" };
+    const vendors = environmentProviders(variables);
+    const findings = files.map(({ at, text }) => {
+      const result = checkConfig(text, { environment: {} });
+      const prices = "config" in result ? (result.config.prices ?? {}) : {};
+      const { unused, flat, uncached } = withOwnPrices(vendors, prices);
+      return {
+        at,
+        models: Object.keys(prices).length,
+        doubtful: [...unused, ...flat, ...uncached],
+      };
+    });
+    expect(findings.filter(({ models }) => models > 0).length).toBeGreaterThan(1);
+    expect(findings.filter(({ doubtful }) => doubtful.length > 0)).toEqual([]);
   });
 });
 
