@@ -2,6 +2,7 @@
  * Alibaba bills reads of a cache by markers lower than reads of its own cache, and marks them in the answer. docs/models.md "Prices".
  */
 import { expect, it } from "vitest";
+import { json } from "../support/recorder.ts";
 import { answering, chatConfig, describeGateways, idOf, talk, usageOf } from "./support.ts";
 
 const price =
@@ -47,5 +48,50 @@ describeGateways("reads of the two caches of Alibaba", { config }, (bench) => {
       ["0.2", undefined],
       ["0.1", { cache_type: "ephemeral" }],
     ]);
+  });
+});
+
+const responses = (url: string) => config(url).replace("protocol: chat", "protocol: responses");
+
+describeGateways("the session cache of Alibaba's responses", { config: responses }, (bench) => {
+  /** Alibaba's own example: what the cache wrote is in `x_details` alone. */
+  const counts = { input_tokens: 1_524, output_tokens: 34, total_tokens: 1_558 };
+  const read = { input_tokens_details: { cached_tokens: 1_305 } };
+  const told = { cached_tokens: 1_305, cache_creation_input_tokens: 213, cache_type: "ephemeral" };
+  const message = {
+    type: "message",
+    id: "msg_1",
+    role: "assistant",
+    status: "completed",
+    content: [{ type: "output_text", text: "Hello", annotations: [] }],
+  };
+  const answer = (usage: object) =>
+    json({ id: "resp_1", object: "response", status: "completed", output: [message], usage });
+
+  it.each([
+    ["/v1/responses", { model: "acme/talk", input: "Hello" }],
+    ["/v1/chat/completions", talk()],
+  ])("BILL-01 T53: its reads and writes have their rates, by %s", async (path, body) => {
+    const usage = { ...counts, ...read, x_details: [{ prompt_tokens_details: told }] };
+    bench().up.answer(answer(usage));
+    const response = await bench().post(path, body);
+    await response.text();
+    const row = await bench().logRow(idOf(response));
+    expect(row.usage).toMatchObject({ cacheReadTokens: 1_305, cacheWriteTokens: 213 });
+    expect(row.cost_nano).toBe(6n * 1_000n + 1_305n * 100n + 213n * 1_250n + 34n * 2_000n);
+  });
+
+  it("T51: counts that cannot be true, and details of another form, change nothing else", async () => {
+    const costOf = async (details: unknown) => {
+      bench().up.answer(answer({ ...counts, ...read, x_details: details }));
+      const response = await bench().post("/v1/responses", { model: "acme/talk", input: "Hello" });
+      await response.text();
+      return (await bench().logRow(idOf(response))).cost_nano;
+    };
+    const own = 219n * 1_000n + 1_305n * 200n + 34n * 2_000n;
+    for (const details of [undefined, "x", [7, { prompt_tokens_details: null }]])
+      expect(await costOf(details)).toBe(own);
+    const beyond = { cache_creation_input_tokens: 1_000_000 };
+    expect(await costOf([{ prompt_tokens_details: beyond }])).toBe(own + 219n * (1_250n - 1_000n));
   });
 });

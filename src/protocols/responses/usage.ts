@@ -3,7 +3,7 @@ import { isObject } from "../../base/json.ts";
 import { reportedCount, tokenCount, type Usage } from "../../base/usage.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { completeFromTotal } from "../complete-from-total.ts";
-import { objectOf } from "../read.ts";
+import { objectOf, objects } from "../read.ts";
 
 /** Reads a `usage` object; undefined if it does not report both sides. An explicit 0 counts as reported (T61). */
 export function readUsage(value: unknown): Usage | undefined {
@@ -18,13 +18,24 @@ export function readUsage(value: unknown): Usage | undefined {
   const cacheWrite = tokenCount(inputDetails["cache_write_tokens"]);
   const whole = completeFromTotal({ input, output, total, cacheRead, cacheWrite, reasoning });
   const cacheReadTokens = Math.min(cacheRead, whole.input);
+  const session = sessionCacheIn(value["x_details"]);
   return {
     inputTokens: whole.input,
     cacheReadTokens,
-    cacheWriteTokens: Math.min(cacheWrite, whole.input - cacheReadTokens),
+    cacheWriteTokens: Math.min(cacheWrite || session.written, whole.input - cacheReadTokens),
     cacheWrite1hTokens: 0,
     outputTokens: whole.output,
     reasoningTokens: Math.min(reasoning, whole.output),
+    ...(cacheReadTokens > 0 && session.isExplicit && { explicitCache: 1 }),
+  };
+}
+
+/** What Alibaba tells of its session cache beside the protocol's members: what it wrote, which is part of the input, and its kind. */
+function sessionCacheIn(details: unknown) {
+  const told = objects(details).map((each) => objectOf(each["prompt_tokens_details"]));
+  return {
+    written: told.reduce((sum, each) => sum + tokenCount(each["cache_creation_input_tokens"]), 0),
+    isExplicit: told.some((each) => each["cache_type"] === "ephemeral"),
   };
 }
 
