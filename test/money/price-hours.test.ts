@@ -67,22 +67,12 @@ describeGateways("a price by the hour", { config, clock }, (bench) => {
   );
 
   it("T64: is reserved at the rates that it is charged at", async () => {
-    const heldOf = async (ms: number): Promise<bigint> => {
-      await moveClock(bench(), clock, ms);
-      let held = 0n;
-      bench().up.answer(async (request, response) => {
-        [{ amount_nano: held } = { amount_nano: 0n }] = await bench().holds();
-        await answering(usage)(request, response);
-      });
-      const response = await bench().post("/v1/chat/completions", talk({ max_tokens: 500 }));
-      await response.text();
-      await bench().expectClean();
-      return held;
-    };
     const { before, during } = nextDay();
-    const [cheap, dear] = [await heldOf(before), await heldOf(during)];
-    expect(cheap).toBeGreaterThan(0n);
-    expect(dear).toBe(2n * cheap);
+    const cheap = await charged(before, before, false);
+    const dear = await charged(during, during, false);
+    expect(cheap.held).toBeGreaterThan(0n);
+    expect(dear.held).toBe(2n * cheap.held!);
+    await bench().expectClean();
   });
 
   it("stays in the call's row: its lines have the rates of the admission", async () => {
