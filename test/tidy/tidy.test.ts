@@ -181,6 +181,14 @@ describe("the documentation", () => {
     expect(read("docs/media.md")).not.toMatch(/^ +(?:Dropped|Refused)/m);
   });
 
+  it("no entry of CHANGELOG.md stands twice, also not in two forms", () => {
+    const begins = [...read("CHANGELOG.md").matchAll(/^- .*\n(?: {2}.*\n)*/gm)].map(([entry]) =>
+      entry.replaceAll(/\s+/g, " ").slice(0, 75),
+    );
+    expect(begins.length).toBeGreaterThan(100);
+    expect(begins.filter((begin, at) => begins.indexOf(begin) !== at)).toEqual([]);
+  });
+
   it("every link within the repository leads to an existing file and heading", () => {
     const slugs = (path: string) =>
       [...read(path).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
