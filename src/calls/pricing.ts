@@ -95,7 +95,7 @@ export function textPricing(offer: TextOffer, provider: Pick<Provider, "dialect"
   );
 }
 
-/** What is charged for each kind of token without a rate of its own. */
+/** The charge for each kind of token without a rate of its own. */
 const usualRates: Readonly<Record<string, (rates: TextRates) => NanoUsd>> = {
   cache_write_1h_tokens: hourWriteRate,
   reasoning_tokens: ({ output }) => output,

@@ -29,7 +29,7 @@ const bytesMax = 1_000_000;
 const linesKept = 12;
 /** The time and the process id, which our log does not need: without them it recognises a message that repeats. */
 const prefix = /^\S+ \S+ \S+ \[\d+\] /;
-/** What clients are told that connect while the server starts, recovers or stops. */
+/** The messages for clients that connect while the server starts, recovers or stops. */
 const refusal =
   / FATAL: +the database system is (?:starting up|shutting down|not yet accepting connections|in recovery mode)/;
 

@@ -1,4 +1,4 @@
-/** What the frames of a stream that may be cached count in the budget of bodies while they are recorded. */
+/** The size in the budget of bodies of a stream's frames while they are recorded for the cache. */
 import { expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import type { SseEvent } from "../../src/base/sse.ts";

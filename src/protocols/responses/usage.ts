@@ -30,7 +30,7 @@ export function readUsage(value: unknown): Usage | undefined {
   };
 }
 
-/** What Alibaba tells of its session cache beside the protocol's members: what it wrote, which is part of the input, and its kind. */
+/** Alibaba's own members about its session cache: the tokens that it wrote, which is part of the input, and its kind. */
 function sessionCacheIn(details: unknown) {
   const told = objects(details).map((each) => objectOf(each["prompt_tokens_details"]));
   return {
