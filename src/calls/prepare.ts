@@ -90,26 +90,35 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   codec.direct.validate(body);
   checkTextAddresses(call.protocol, body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(body);
-  const named = planBasis(services, call, facts.affinity);
-  const session = named.affinity ?? conversationOf(call, body, parsed.model, catalog);
-  const basis = { ...named, affinity: session };
+  const basis = planBasis(services, call, facts.affinity);
+  const conversation = conversationOf(call, body, catalog);
+  const sessionAt = (model: string): string | undefined => basis.affinity ?? conversation(model);
   const entryPoint = textEntryPoints[call.protocol];
   const plans = planWithFallbacks(record, {
     call,
     catalog,
     parsed,
     plan: (of) =>
-      plan({ ...basis, catalog, parsed: of, entryPoint, mayBeEmpty: true, stream: call.stream }),
+      plan({
+        ...basis,
+        affinity: sessionAt(of.model),
+        catalog,
+        parsed: of,
+        entryPoint,
+        mayBeEmpty: true,
+        stream: call.stream,
+      }),
     check: (model) => checkParameters(model, call.protocol, body),
   });
   const inputEstimate = estimateInputTokens(facts.inputCharacters, facts.inputMedia);
   const { inputMedia, maxOutputTokens: askedOutputTokens, hourWrites } = facts;
   const most = modelLimitsOf(plans[0]!);
-  const asked = { inputEstimate, inputMedia, session, askedOutputTokens, hourWrites, most };
+  const asked = { inputEstimate, inputMedia, askedOutputTokens, hourWrites, most };
   const shared = { services, call, record, catalog, ...asked };
-  const candidates = usable(
-    plans.flatMap((one) => candidatesOf(one, shared)),
-    () => plans.flatMap((one) => candidatesOf({ ...one, offers: one.leftOut }, shared)),
+  const candidatesIn = (one: Plan): OfferCandidate[] =>
+    candidatesOf(one, { ...shared, session: sessionAt(one.model.id) });
+  const candidates = usable(plans.flatMap(candidatesIn), () =>
+    plans.flatMap((one) => candidatesIn({ ...one, offers: one.leftOut })),
   );
   record.reservedNano = boundOf(candidates, facts, inputEstimate, {
     protocol: call.protocol,

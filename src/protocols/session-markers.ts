@@ -35,8 +35,8 @@ export function markSession(
   const isNamed = key !== undefined && key !== "";
   if (isNamed) return markNamed(request, asked, limits);
   const notes = key === undefined ? [] : keyNotes(asked, "dropped", "it is empty, dropped");
-  if (!marksConversations || !isUnmarkedConversation(request, asked)) return { request, notes };
-  const marked = withMarkers(request, limits);
+  if (!marksConversations || !isUnmarkedConversation(asked)) return { request, notes };
+  const marked = withMarkers(request, asked, limits);
   if (countMarkers(marked) === 0) return { request, notes };
   const param = messagesField[asked.protocol];
   const detail = "cache markers were set, as the gateway's `prompt_caching: auto` says";
@@ -51,7 +51,7 @@ function markNamed(request: CanonicalRequest, asked: CanonicalRequest, limits: L
   if (countMarkers(asked) > 0) return dropped("the caller set markers, dropped");
   if (asked.native.some(isExplicit))
     return dropped("prompt_cache_options.mode allows no other markers, dropped");
-  const marked = withMarkers(request, limits);
+  const marked = withMarkers(request, asked, limits);
   if (countMarkers(marked) === 0)
     return dropped("this call has nothing to mark for its cache yet, dropped");
   const detail = "the upstream has no cache key: cache markers were set instead";
@@ -62,13 +62,16 @@ const keyNotes = ({ names }: CanonicalRequest, kind: Note["kind"], detail: strin
   { param: names.promptCacheKey ?? "prompt_cache_key", kind, detail },
 ];
 
-const isUnmarkedConversation = (request: CanonicalRequest, asked: CanonicalRequest): boolean =>
-  goesOn(request) && countMarkers(asked) === 0 && !asked.native.some(isExplicit);
+const isUnmarkedConversation = (asked: CanonicalRequest): boolean =>
+  goesOn(asked) && countMarkers(asked) === 0 && !asked.native.some(isExplicit);
 
-/** True if the user replied to an answer. The begun answer of a first call (prefill) is none. */
+const steps = ["user", "assistant", "user"] as const;
+
+/** True if the user replied to an answer. A greeting before the user's first turn is none, nor is the begun answer of a first call (prefill). */
 function goesOn({ messages }: CanonicalRequest): boolean {
-  const first = messages.findIndex(({ role }) => role === "assistant");
-  return first >= 0 && messages.slice(first).some(({ role }) => role === "user");
+  let taken = 0;
+  for (const { role } of messages) if (role === steps[taken]) taken += 1;
+  return taken === steps.length;
 }
 
 /** True if the caller wants only its own breakpoints of OpenAI's protocols, which are not converted. */
@@ -76,7 +79,11 @@ const isExplicit = ({ param, value }: CanonicalRequest["native"][number]): boole
   param === "prompt_cache_options" && isObject(value) && value["mode"] === "explicit";
 
 /** A conversation without an answer may not continue, and a cache write costs more than input. So its turns are not marked. */
-function withMarkers(request: CanonicalRequest, limits: Limits): CanonicalRequest {
+function withMarkers(
+  request: CanonicalRequest,
+  asked: CanonicalRequest,
+  limits: Limits,
+): CanonicalRequest {
   const { messages, tools, toolChoice } = request;
   const lastTool = allowedTools(tools ?? [], toolChoice).at(-1);
   const takesMarker = markable(limits);
@@ -84,7 +91,7 @@ function withMarkers(request: CanonicalRequest, limits: Limits): CanonicalReques
     messages
       .filter((message) => message.role === role && message.content.some(takesMarker))
       .slice(-count);
-  const marked = new Set([...lastOf("system", 1), ...(goesOn(request) ? lastOf("user", 2) : [])]);
+  const marked = new Set([...lastOf("system", 1), ...(goesOn(asked) ? lastOf("user", 2) : [])]);
   return {
     ...request,
     messages: messages.map((message) =>

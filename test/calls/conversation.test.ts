@@ -4,9 +4,11 @@ import { readJson } from "../../src/base/json.ts";
 import { JsonSource } from "../../src/base/json-source.ts";
 import { CallBody } from "../../src/calls/call-body.ts";
 import type { TextCall, TextServices } from "../../src/calls/context.ts";
+import { conversationOf } from "../../src/calls/conversation.ts";
 import { prepare } from "../../src/calls/prepare.ts";
 import type { Catalog } from "../../src/catalog/index.ts";
 import { catalogIn } from "../support/config-text.ts";
+import { leastCostMs } from "../support/cost.ts";
 import { anyCaller, newHealth, providerRow, recordAt, textRow } from "./support.ts";
 
 const rates = 'cache_read: "0.1", cache_write: "1.25", ';
@@ -32,6 +34,7 @@ const catalogOf = (setting: string): Catalog =>
       row("off-at-offer", [`${offer("a")}, record: { parameters: { prompt_cache_key: false } }`]),
       row("no-rates", [offer("a", "messages", "")]),
       row("in-chat", [offer("a", "chat")]),
+      row("other", [offer("a", "chat", "")], "fallbacks: [acme/spread]"),
     ].join("\n"),
   );
 const catalogs = {
@@ -102,6 +105,12 @@ const talk = (answers: number, question = "Where?") => {
 };
 const protocols = ["chat", "responses", "generate_content"] as const;
 
+/** What an application says at the beginning of each conversation. */
+const greeted = [
+  { role: "system", content: "Be brief." },
+  { role: "assistant", content: "Hello! How can I help?" },
+] as const;
+
 describe("a conversation without a session", () => {
   it.each(protocols)(
     "CONV-418: over %s is marked where the operator says so, and only there",
@@ -123,6 +132,17 @@ describe("a conversation without a session", () => {
       expect(candidates[0]!.session).toBeUndefined();
     },
   );
+
+  it("CONV-418: is not marked in its first call, if it begins with a greeting", () => {
+    const [system, greeting] = greeted;
+    for (const begun of [[greeting], greeted]) {
+      const first = { messages: [...begun, ...talk(0).chat.messages] };
+      expect(isMarked(first)).toBe(false);
+      expect(prepared(first).candidates[0]!.session).toBeUndefined();
+      expect(isMarked({ messages: [...begun, ...talk(1).chat.messages] })).toBe(true);
+    }
+    expect(isMarked({ messages: [system, ...talk(1).chat.messages] })).toBe(true);
+  });
 
   it("TXT-07: reaches Claude as it is, if it is of Claude's own protocol", () => {
     const own = { max_tokens: 9, ...talk(1).chat };
@@ -152,6 +172,33 @@ describe("the provider of a conversation without a session", () => {
     expect(new Set(talks.map((body) => firstOf(body))).size).toBe(4);
     const keys = talks.map((_, at) => firstOf(talk(1).chat, { keyId: `key_${at}` }));
     expect(new Set(keys).size).toBe(4);
+  });
+
+  it("differs between conversations that begin with a greeting", () => {
+    const sessionOf = (answers: number, question: string) => {
+      const messages = [...greeted, ...talk(answers, question).chat.messages];
+      return prepared({ messages }, spread).candidates[0]!.session;
+    };
+    expect(sessionOf(1, "Where?")).toBeDefined();
+    expect(sessionOf(2, "Where?")).toBe(sessionOf(1, "Where?"));
+    expect(sessionOf(1, "When?")).not.toBe(sessionOf(1, "Where?"));
+  });
+
+  it("T43: is the same in all its calls where Claude is the fallback of another model", () => {
+    const orders = [1, 2, 3, 4, 5, 6, 7, 8].map((answers) => {
+      const [own, ...others] = prepared(talk(answers).chat, { model: "acme/other" }).candidates;
+      expect(own!.session).toBeUndefined();
+      expect(others[0]!.session).toBeDefined();
+      return others.map(({ provider }) => provider.id).join();
+    });
+    expect(new Set(orders).size).toBe(1);
+  });
+
+  it("costs little to name, however long a conversation begins", async () => {
+    const { messages } = talk(1, 'a"\n'.repeat(7_000_000)).chat;
+    const call = { protocol: "chat", caller: anyCaller } as const;
+    const name = () => conversationOf(call, { messages: [...messages] }, catalogs.auto);
+    expect(await leastCostMs(() => name()("acme/claude"), 60)).toBeLessThan(60);
   });
 
   it.each([
