@@ -18,29 +18,71 @@ const turnMs = 15;
 /** The approximate length of a value that is no text, in characters. */
 const valueLength = 8;
 
-/** Yields the text of a JSON value in slices. Leaves out undefined members, as `JSON.stringify` does. */
+/** Short texts are joined up to this length. */
+const joinedLength = 1 << 16;
+/** How many levels look ahead as far as `sliceLength`. If all did, the work would grow with the depth of a value. */
+const farLevels = 8;
+/** How far the levels below look ahead. */
+const nearLength = 128;
+
+/** A list or object that is being written. `names`: those of an object's members. */
+interface Level {
+  readonly names: readonly string[] | undefined;
+  readonly values: readonly unknown[];
+  at: number;
+}
+
+/**
+ * Yields the text of a JSON value in slices. Leaves out undefined members, as `JSON.stringify` does. One generator writes all levels: with one
+ * for each, every slice would pass through all of those around it.
+ */
 export function* jsonSlices(value: unknown): Generator<string> {
-  // A number as it was read looks like an object.
-  if (!isLong(value) || isRawNumber(value)) yield JSON.stringify(value);
-  else if (typeof value === "string") yield* textSlices(value);
-  else if (Array.isArray(value)) {
-    let before = "[";
-    for (const item of value) {
-      yield before;
-      yield* jsonSlices(item);
-      before = ",";
+  const levels: Level[] = [];
+  let text = "";
+  let item = value;
+  for (;;) {
+    if (isWritable(item, levels.length)) text += JSON.stringify(item);
+    else if (typeof item === "string") {
+      if (text !== "") yield text;
+      text = "";
+      yield* textSlices(item);
+    } else {
+      text += Array.isArray(item) ? "[" : "{";
+      levels.push(levelOf(item as object));
     }
-    yield "]";
-  } else {
-    let before = "{";
-    for (const [name, member] of Object.entries(value as object)) {
-      if (member === undefined) continue;
-      yield `${before}${JSON.stringify(name)}:`;
-      yield* jsonSlices(member);
-      before = ",";
+    if (text.length >= joinedLength) {
+      yield text;
+      text = "";
     }
-    yield before === "{" ? "{}" : "}";
+    let level = levels.at(-1);
+    for (; level !== undefined && level.at === level.values.length; level = levels.at(-1)) {
+      text += level.names ? "}" : "]";
+      levels.pop();
+    }
+    if (level === undefined) break;
+    const { names, values, at } = level;
+    text += `${at > 0 ? "," : ""}${names ? `${JSON.stringify(names[at])}:` : ""}`;
+    item = values[at];
+    level.at += 1;
   }
+  if (text !== "") yield text;
+}
+
+/** True if a value is to be written at once. A number as it was read looks like an object. */
+function isWritable(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null || isRawNumber(value))
+    return typeof value !== "string" || value.length <= sliceLength;
+  return lengthLeft(value, depth < farLevels ? sliceLength : nearLength) >= 0;
+}
+
+function levelOf(value: object): Level {
+  if (Array.isArray(value)) return { names: undefined, values: value, at: 0 };
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return {
+    names: entries.map(([name]) => name),
+    values: entries.map(([, member]): unknown => member),
+    at: 0,
+  };
 }
 
 /** Returns the text of a JSON value of at most `most` characters; undefined for a longer one, which is written little further than that. */
@@ -67,10 +109,7 @@ function* textSlices(text: string): Generator<string> {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** True if a value is long enough to cut. Looks at no more of it than it must. */
-const isLong = (value: unknown): boolean => lengthLeft(value, sliceLength) < 0;
-
-/** Returns the part of `length` that the value leaves; below zero if it is longer. */
+/** Returns the part of `length` that the value leaves; below zero if it is longer. Looks at no more of it than it must. */
 function lengthLeft(value: unknown, length: number): number {
   if (typeof value === "string") return length - value.length;
   let left = length - valueLength;

@@ -8,9 +8,17 @@ import {
   writePartsInTurns,
   type JsonPieces,
 } from "../../src/base/json-write.ts";
+import { leastCostMs } from "../support/cost.ts";
 
 const longText = (length: number, unit: string): string => unit.repeat(length / unit.length);
 const mebi = 2 ** 20;
+
+/** A value within 190 lists and objects. */
+const nested = (value: unknown): unknown => {
+  let outer = value;
+  for (let level = 0; level < 190; level += 1) outer = level % 2 === 0 ? [outer, 1] : { a: outer };
+  return outer;
+};
 
 const values: readonly (readonly [string, unknown])[] = [
   ["a small value", { a: [1, "x", null, true, {}, []], b: undefined, "": "é" }],
@@ -26,6 +34,11 @@ const values: readonly (readonly [string, unknown])[] = [
   ["long names", { [longText(2 * mebi, '"')]: 1, b: 2 }],
   ["a number of a million digits", exactTwinOf(parseJsonText(`{"a":${"1".repeat(mebi + 1)}}`))],
   ["members without a value", { a: undefined, b: longText(2 * mebi, "b"), c: undefined }],
+  ["a long list within many others", nested(Array.from({ length: 200_000 }, (_, at) => at))],
+  [
+    "long texts, objects and lists within many others",
+    nested([{ "": longText(2 * mebi, "é"), b: undefined, c: [[], {}, null] }, [], {}, "x"]),
+  ],
   ["only members without a value", [{ a: undefined }, longText(2 * mebi, "b")]],
 ];
 
@@ -37,6 +50,13 @@ describe("JSON in slices", () => {
     const expected = Buffer.from(JSON.stringify(value));
     // Comparing buffers is quicker than `toEqual`.
     expect(bytesOf(writeParts(jsonSlices(value))).equals(expected)).toBe(true);
+  });
+
+  it("costs the same for each value, however deep it stands", async () => {
+    const list = Array.from({ length: 200_000 }, (_, at) => at % 10);
+    const cost = (value: unknown): Promise<number> =>
+      leastCostMs(() => writeParts(jsonSlices(value)), 300);
+    expect(await cost(nested(list))).toBeLessThan(300);
   });
 
   it("cuts a long text, and lets other work run between the slices", async () => {

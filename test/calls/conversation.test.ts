@@ -105,7 +105,7 @@ const talk = (answers: number, question = "Where?") => {
 };
 const protocols = ["chat", "responses", "generate_content"] as const;
 
-/** What an application says at the beginning of each conversation. */
+/** The beginning that an application gives each conversation. */
 const greeted = [
   { role: "system", content: "Be brief." },
   { role: "assistant", content: "Hello! How can I help?" },
