@@ -38,6 +38,13 @@ const lineBytes = 64;
 /** A chunk of fewer characters is small enough to stay in memory for each of its events. */
 const smallChunk = 1_024;
 
+/** Copies an event that is kept: it may be a small part of a read of which nothing else is. */
+export const ownEvent = (event: SseEvent): SseEvent => ({
+  ...event,
+  ...(event.event !== undefined && { event: ownCopy(event.event) }),
+  data: ownCopy(event.data),
+});
+
 /** Creates a parser for one stream. `eventBytesMax` bounds the bytes buffered for one event. */
 export const createSseParser = (eventBytesMax: number = defaultEventBytesMax): SseParser =>
   new Parser(eventBytesMax);

@@ -4,7 +4,7 @@
  */
 import type { ByteLease } from "../base/byte-budget.ts";
 import { msSince } from "../base/elapsed.ts";
-import { frameMin, type SseEvent } from "../base/sse.ts";
+import { frameMin, ownEvent, type SseEvent } from "../base/sse.ts";
 
 /**
  * How long frames may wait, in ms. Overloads are told within a few seconds. A model that thinks for longer opens its stream for the caller
@@ -46,7 +46,7 @@ export class OpeningFrames {
 
   add(frames: readonly SseEvent[]): void {
     for (const frame of frames) {
-      this.#frames.push(frame);
+      this.#frames.push(ownEvent(frame));
       this.#characters += Math.max(frameMin, frame.data.length + (frame.event?.length ?? 0));
     }
   }

@@ -9,7 +9,7 @@ import { parseJsonText } from "../base/json-text.ts";
 import { jsonWithin } from "../base/json-write.ts";
 import type { NanoUsd } from "../base/money.ts";
 import type { Note } from "../base/notes.ts";
-import { frameMin, type SseEvent } from "../base/sse.ts";
+import { frameMin, ownEvent, type SseEvent } from "../base/sse.ts";
 import { routingScope, type AnswerName, type ResponseCache } from "../tenancy/index.ts";
 import { cachedBytesMax, type CacheServices } from "./cached-answers.ts";
 import type { AnyCall, Answered, CallContext } from "./context.ts";
@@ -227,7 +227,7 @@ class Recording extends ForwardingReply {
     for (const frame of frames) {
       const length = Buffer.byteLength(frame.data) + Buffer.byteLength(frame.event ?? "");
       bytes += Math.max(frameMin, length);
-      this.#frames.push(frame);
+      this.#frames.push(ownEvent(frame));
     }
     if (this.#bytes + bytes <= cachedBytesMax && this.#lease.tryTake(bytes)) {
       this.#bytes += bytes;

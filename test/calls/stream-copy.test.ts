@@ -1,8 +1,12 @@
-/** The texts of a call that are kept word for word: bounded by their own size, and by the budget of bodies in flight. */
+/** The texts and frames of a call that are kept: bounded by their own size, and by the budget of bodies in flight. */
 import { expect, it } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
+import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
 import { Keeper } from "../../src/calls/keep.ts";
+import { OpeningFrames } from "../../src/calls/opening-frames.ts";
 import type { Reply } from "../../src/calls/reply.ts";
+import { CachedCall } from "../../src/calls/response-cache.ts";
+import { heldBytes } from "../support/held-bytes.ts";
 
 const reply = { write: () => true } as unknown as Reply;
 const frame = { data: "x".repeat(1_000) };
@@ -43,4 +47,45 @@ it("a long request is cut without a copy of all of it, which would block other c
   const { truncated } = keep(1, new ByteBudget(1e9), request);
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
   expect(truncated).toEqual(["request"]);
+});
+
+/** The record of a stream for the response cache. */
+function recording() {
+  const body = { source: { bytes: Buffer.from("{}") }, value: {} };
+  const call = { protocol: "chat", body, lease: new ByteBudget(1e9).lease() };
+  const ended = { ...reply, ended: true } as Reply;
+  return new CachedCall({} as never, {} as never, call as never, ended).reply;
+}
+
+function opening() {
+  const frames = new OpeningFrames(new ByteBudget(1e9).lease(), () => undefined);
+  return { write: (more: readonly SseEvent[]) => frames.add(more) };
+}
+
+it.each([
+  ["that open a stream", opening],
+  ["of the response cache", recording],
+])("frames %s do not keep the reads in which they came", (_what, keeping) => {
+  const parser = createSseParser();
+  // Vendors send comments as data too, which reach no caller.
+  const chunk = Buffer.from(`data: : ${"x".repeat(60_000)}\n\ndata: {"a":"twenty characters"}\n\n`);
+  const before = heldBytes();
+  const keeper = keeping();
+  const pass = (frames: readonly SseEvent[]): void => {
+    keeper.write(frames.filter(({ data }) => !data.startsWith(":")));
+  };
+  for (let count = 0; count < 500; count += 1) pass(parser.push(chunk));
+  // The comments are 30 MB.
+  expect(heldBytes() - before).toBeLessThan(5e6);
+  pass([]);
+});
+
+it("a frame that is kept keeps its name and what follows it", () => {
+  const kept = recording();
+  const frames = [
+    { event: "a long name of an event", data: "x".repeat(20), tail: ": end\n" },
+    frame,
+  ];
+  kept.write(frames);
+  expect(kept.kept?.frames).toEqual(frames);
 });
