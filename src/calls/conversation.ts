@@ -15,8 +15,8 @@ import { markingAt } from "./marks-sessions.ts";
 const hashedMax = 1_048_576;
 
 /**
- * Returns the name that all calls of a conversation have in common at a model: a hash of what was said before the first answer to the user,
- * and of the key. Undefined for a call without an answer, and if the model's conversations are not marked.
+ * Returns the name that all calls of a conversation have in common at a model. It is a hash of what was said before the first answer to the
+ * user, and of the key. Undefined for a call without an answer, and if the model's conversations are not marked.
  */
 export function conversationOf(
   { protocol, caller }: Pick<TextCall, "protocol" | "caller">,
