@@ -47,6 +47,8 @@ interface Item {
   /** Empty for an item of another kind that came without one. */
   readonly id: string;
   readonly index: number;
+  /** Undefined if its beginning did not tell. */
+  readonly type: unknown;
   isDone: boolean;
   /** The numbers of its latest parts. */
   readonly parts: Record<PartIndex, number>;
@@ -95,7 +97,7 @@ export class EventCompleter {
   /**
    * The items of a finished answer that began and never ended. Codex takes an item from its end alone, and one that ends twice for two.
    * Vendors may change the id of an item, and leave items out of the answer: in the place of one then stands another. So a place counts only
-   * if none is left out.
+   * if none is left out, and for an item of the same type.
    */
   unended(output: Json | undefined): JsonObject[] {
     const items = objects(output) as JsonObject[];
@@ -104,7 +106,8 @@ export class EventCompleter {
     return [...this.#items.values()].flatMap((begun) => {
       if (begun.isDone) return [];
       const { id, index } = begun;
-      const item = byId.get(id) ?? (hasAll ? items[index] : undefined);
+      const placed = hasAll && isOfType(items[index], begun.type) ? items[index] : undefined;
+      const item = byId.get(id) ?? placed;
       const owner = this.#byId.get(nonEmpty(item?.["id"]) ?? "");
       const isOwn = owner === undefined || owner === begun;
       return item !== undefined && isOwn ? [{ output_index: index, item }] : [];
@@ -159,15 +162,18 @@ export class EventCompleter {
     return (added["output_index"] = missing());
   }
 
-  #begin(index: number, id: string, { call_id, name }: CallHead = {}): Item {
+  #begin(index: number, id: string, { type, call_id, name }: WireObject = {}): Item {
     const parts = { content_index: -1, summary_index: -1 };
-    const item: Item = { id, index, isDone: false, parts, call: { call_id, name } };
+    const item: Item = { id, index, type, isDone: false, parts, call: { call_id, name } };
     this.#items.set(index, item);
     if (id !== "") this.#byId.set(id, item);
     this.#latest = item;
     return item;
   }
 }
+
+const isOfType = (item: JsonObject | undefined, type: unknown): boolean =>
+  type === undefined || item?.["type"] === type;
 
 /** Gives a finished call the id and name that it began with, if its end lacks them. True if it did: Codex does not know such a call. */
 function nameCall(wire: WireObject, begun: CallHead): boolean {

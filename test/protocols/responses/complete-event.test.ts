@@ -197,4 +197,8 @@ it("T10: an item that the answer leaves out does not end as the one in its place
   expect(ends(done, completed([renamed, whole]))).toMatchObject([whole, renamed]);
   // With an item less, the places say nothing of changed ids.
   expect(ends(done, completed([{ ...whole, id: "msg_other" }]))).toMatchObject([whole]);
+  // Nor with one that never began in its stead, of another type.
+  const call = { type: "function_call", id: "fc_a", call_id: "c", name: "look", arguments: "{}" };
+  const moved = [{ ...whole, id: "msg_other" }, call];
+  expect(ends(done, completed(moved))).toMatchObject([whole]);
 });
