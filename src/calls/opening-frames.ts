@@ -24,6 +24,8 @@ export class OpeningFrames {
   /** The room of the frames, because a vendor decides how long they wait; undefined while they are few. */
   #lease: ByteLease | undefined;
   #characters = 0;
+  /** How many of the frames are copies. */
+  #owned = 0;
   #timer: NodeJS.Timeout | undefined;
   #sinceMs: number | undefined;
   /** True once frames have waited for long enough. */
@@ -46,7 +48,7 @@ export class OpeningFrames {
 
   add(frames: readonly SseEvent[]): void {
     for (const frame of frames) {
-      this.#frames.push(ownEvent(frame));
+      this.#frames.push(frame);
       this.#characters += Math.max(frameMin, frame.data.length + (frame.event?.length ?? 0));
     }
   }
@@ -54,12 +56,19 @@ export class OpeningFrames {
   /** The frames wait from now on, unless they do already. Returns false if they have waited for long enough, or are too many. */
   wait(): boolean {
     if (this.#isDue || this.#characters > charactersMax || !this.#fits()) return false;
+    this.#own();
     this.#sinceMs ??= performance.now();
     this.#timer ??= setTimeout(() => {
       this.#isDue = true;
       this.#due();
     }, waitMs);
     return true;
+  }
+
+  /** Copies the frames that wait: most streams open in the same read as their answer, and theirs do not. */
+  #own(): void {
+    for (; this.#owned < this.#frames.length; this.#owned += 1)
+      this.#frames[this.#owned] = ownEvent(this.#frames[this.#owned]!);
   }
 
   /** Takes room for the frames; false if there is none. */

@@ -1,5 +1,5 @@
 /** The texts and frames of a call that are kept: bounded by their own size, and by the budget of bodies in flight. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { ByteBudget } from "../../src/base/byte-budget.ts";
 import { createSseParser, type SseEvent } from "../../src/base/sse.ts";
 import { Keeper } from "../../src/calls/keep.ts";
@@ -59,7 +59,13 @@ function recording() {
 
 function opening() {
   const frames = new OpeningFrames(new ByteBudget(1e9).lease(), () => undefined);
-  return { write: (more: readonly SseEvent[]) => frames.add(more) };
+  onTestFinished(() => void frames.end());
+  return {
+    write: (more: readonly SseEvent[]) => {
+      frames.add(more);
+      frames.wait();
+    },
+  };
 }
 
 it.each([
