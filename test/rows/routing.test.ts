@@ -336,8 +336,9 @@ describe("sessions", () => {
     "%s: a header names the session if the body names none",
     async (name, protocol) => {
       const calls = async (headersOf: (at: number) => Record<string, string>, extra = {}) => {
+        // One provider is drawn for a fifth of the calls: among 30 random ones it is missing once in a thousand tries.
         world.answer(answering);
-        const all = Array.from({ length: 30 }, (_one, at) => headersOf(at));
+        const all = Array.from({ length: 80 }, (_one, at) => headersOf(at));
         await Promise.all(
           all.map(async (headers) => (await world.call(protocol, { extra, headers })).text()),
         );
