@@ -22,8 +22,8 @@ export function prepareEmbedding(
   record.model = parsed.model;
   const body = call.body.value;
   validateEmbeddings(body);
-  const { characters, tokens, affinity } = embeddingInput(body);
-  const basis = planBasis(services, call, affinity);
+  const { characters, tokens, session } = embeddingInput(body);
+  const basis = planBasis(services, call, session);
   const plans = planWithFallbacks(record, {
     call,
     catalog,

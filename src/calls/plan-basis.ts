@@ -3,14 +3,14 @@ import type { PlanInput } from "../routing/index.ts";
 import { routingScope } from "../tenancy/index.ts";
 import type { AnyCall, TextServices } from "./context.ts";
 
-/** @param affinity the session in the body: `prompt_cache_key`, else the end-user id. Without one, the session's header counts. */
+/** @param inBody the session in the body: `prompt_cache_key`, else the end-user id. Without one, the session's header counts. */
 export const planBasis = (
   { health }: Pick<TextServices, "health">,
   { caller, session }: Pick<AnyCall, "caller" | "session">,
-  affinity: string | undefined,
-): Pick<PlanInput, "scope" | "affinity" | "random" | "health"> => ({
+  inBody: string | undefined,
+): Pick<PlanInput, "scope" | "session" | "random" | "health"> => ({
   scope: routingScope(caller),
-  affinity: affinity ?? session,
+  session: inBody ?? session,
   random: Math.random,
   health,
 });

@@ -90,9 +90,9 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
   codec.direct.validate(body);
   checkTextAddresses(call.protocol, body, services.allowPrivateAddresses);
   const facts = codec.direct.facts(body);
-  const basis = planBasis(services, call, facts.affinity);
+  const basis = planBasis(services, call, facts.session);
   const conversation = conversationOf(call, body, catalog);
-  const sessionAt = (model: string): string | undefined => basis.affinity ?? conversation(model);
+  const sessionAt = (model: string): string | undefined => basis.session ?? conversation(model);
   const entryPoint = textEntryPoints[call.protocol];
   const plans = planWithFallbacks(record, {
     call,
@@ -101,7 +101,7 @@ export function prepare(services: TextServices, call: TextCall, record: CallReco
     plan: (of) =>
       plan({
         ...basis,
-        affinity: sessionAt(of.model),
+        session: sessionAt(of.model),
         catalog,
         parsed: of,
         entryPoint,

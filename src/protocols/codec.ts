@@ -160,7 +160,7 @@ export interface CallFacts {
   /** Number of answers requested (`n`, `candidateCount`); 1 if the protocol has no such field. */
   readonly answers: number;
   /** `prompt_cache_key`, else the end-user id (RESP-36, RESP-37); never `safety_identifier` (RESP-45). */
-  readonly affinity?: string | undefined;
+  readonly session?: string | undefined;
   /** Characters of all text that the model will read: messages, system prompt, tool definitions. */
   readonly inputCharacters: number;
   /** Images, audio, video and files in the input. */

@@ -41,7 +41,7 @@ export interface EmbeddingInput {
   /** Number of tokens, if the caller sent tokens instead of text. */
   readonly tokens: number;
   /** The end-user id, which keeps a session with one provider. */
-  readonly affinity: string | undefined;
+  readonly session: string | undefined;
 }
 
 /** Returns the input size of a validated request. */
@@ -51,7 +51,7 @@ export function embeddingInput({ input, user }: JsonObject): EmbeddingInput {
   return {
     characters: jsonCharacters(texts),
     tokens: entries.length - texts.length,
-    affinity: typeof user === "string" && user !== "" ? user : undefined,
+    session: typeof user === "string" && user !== "" ? user : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The order in which candidates are tried: strategy, then preferred providers, then session affinity. docs/routing.md. Pure: randomness is
+ * The order in which candidates are tried: strategy, then preferred providers, then the session. docs/routing.md. Pure: randomness is
  * a parameter.
  */
 import { createHash } from "node:crypto";
@@ -17,8 +17,8 @@ export interface OrderInput<Kind extends Offer = Offer> {
   readonly protocol: Offer["protocol"];
   readonly strategy: Strategy;
   readonly preferredProviders: readonly string[];
-  /** `prompt_cache_key`, else the end-user id (RESP-36, RESP-37). */
-  readonly affinity?: string | undefined;
+  /** The name of the session: `prompt_cache_key`, else the end-user id (RESP-36, RESP-37). */
+  readonly session?: string | undefined;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /** Absent: there are no measurements. */
@@ -29,8 +29,8 @@ export interface OrderInput<Kind extends Offer = Offer> {
 
 export interface Ordered<Kind> {
   readonly offers: readonly Kind[];
-  /** The provider of the session, if an affinity value was given. */
-  readonly affinityProvider?: string | undefined;
+  /** The provider of the session, if the call has one. */
+  readonly sessionProvider?: string | undefined;
 }
 
 /** The price of a standard call, by which offers are compared: 3,000 tokens in, 1,000 out. */
@@ -74,7 +74,7 @@ export function drawnScore({ offer, among, price, health, random }: Drawn): numb
  * order: a vendor's prompt cache begins anew when the protocol changes. The draws of a session come from its name.
  */
 function weighted<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
-  const { offers, health, affinity } = input;
+  const { offers, health, session } = input;
   const draws = new Map<string, number>();
   const served = ({ provider, upstreamModel, protocol }: Kind): string =>
     [provider, upstreamModel, ...(isShared(offers) ? [protocol] : [])].join("\0");
@@ -82,7 +82,7 @@ function weighted<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
     .map((offer) => {
       const price = standardPrice(offer.price);
       const name = served(offer);
-      const draw = () => (affinity ? drawOf(affinity, name) : input.random());
+      const draw = () => (session ? drawOf(session, name) : input.random());
       const random = () => getOrCreate(draws, name, draw);
       return { offer, score: drawnScore({ offer, among: offers, price, health, random }) };
     })
@@ -164,8 +164,8 @@ function byStrategy<Kind extends Offer>(input: OrderInput<Kind>): Kind[] {
 /**
  * A number in [0, 1), the same for one session and provider on every gateway. It decides when the session returns to a recovered provider.
  */
-export function sessionDraw(affinity: string, provider: string): number {
-  const hash = createHash("sha256").update(`back\0${affinity}\0${provider}`).digest();
+export function sessionDraw(session: string, provider: string): number {
+  const hash = createHash("sha256").update(`back\0${session}\0${provider}`).digest();
   return hash.readUInt32BE() / 2 ** 32;
 }
 
@@ -180,10 +180,10 @@ const countsWeights = ({ strategy, offers }: OrderInput): boolean =>
   strategy === "balanced" && isShared(offers);
 
 /**
- * The offers that a session may stay with. Preferred providers only, if there are any, so that affinity never overrules them. None with
+ * The offers that a session may stay with. Preferred providers only, if there are any, so that a session never overrules them. None with
  * weight 0 while there are others. Then only those without conversion, because reasoning signatures survive only there (T43).
  */
-function affinityCandidates(input: OrderInput): readonly Offer[] {
+function sessionCandidates(input: OrderInput): readonly Offer[] {
   const { offers, preferredProviders, protocol } = input;
   const leading = onlyOrAll(offers, ({ provider }) => preferredProviders.includes(provider));
   const shared = countsWeights(input) ? onlyOrAll(leading, ({ weight }) => weight !== 0) : leading;
@@ -191,9 +191,9 @@ function affinityCandidates(input: OrderInput): readonly Offer[] {
 }
 
 /** The provider of a session. The operator's weights are shares of the sessions too; without weights all shares are equal. */
-function sessionProvider(affinity: string, input: OrderInput): string | undefined {
+function sessionProvider(session: string, input: OrderInput): string | undefined {
   const isWeighted = countsWeights(input);
-  const held = rendezvous(affinity, affinityCandidates(input), ({ provider: name, weight }) => ({
+  const held = rendezvous(session, sessionCandidates(input), ({ provider: name, weight }) => ({
     name,
     weight: (isWeighted && weight) || 1,
   }));
@@ -203,9 +203,9 @@ function sessionProvider(affinity: string, input: OrderInput): string | undefine
 /** Returns all candidates, in the order of attempts. */
 export function orderOffers<Kind extends Offer>(input: OrderInput<Kind>): Ordered<Kind> {
   const sorted = preferredFirst(byStrategy(input), input.preferredProviders);
-  if (input.affinity === undefined || input.affinity === "") return { offers: sorted };
-  const held = sessionProvider(input.affinity, input);
+  if (input.session === undefined || input.session === "") return { offers: sorted };
+  const held = sessionProvider(input.session, input);
   const isHeld = ({ provider }: Offer): boolean => provider === held;
   const direct = putFirst(sorted, (offer) => isHeld(offer) && offer.protocol === input.protocol);
-  return { offers: putFirst(direct, isHeld), affinityProvider: held };
+  return { offers: putFirst(direct, isHeld), sessionProvider: held };
 }

@@ -26,7 +26,7 @@ import {
 } from "./target.ts";
 
 export interface PlanInput<Entry extends EntryPoint = EntryPoint>
-  extends ModelQuery, Pick<OrderInput, "affinity" | "random" | "health" | "stream"> {
+  extends ModelQuery, Pick<OrderInput, "session" | "random" | "health" | "stream"> {
   readonly entryPoint: Entry;
   /** True if the plan may be without offers when all providers are paused, because another model may answer. */
   readonly mayBeEmpty?: boolean | undefined;
@@ -45,6 +45,7 @@ export interface ExplainedOffer {
 
 /** The reasons for the plan, for the request log. JSON as it is. */
 export interface Explanation extends ExplainedTarget {
+  /** The provider of the session, if the call has one. Rows of the request log have it by this name. */
   readonly affinity_provider?: string;
   readonly offers: readonly ExplainedOffer[];
   /** `provider/protocol` in the order of attempts. */
@@ -96,8 +97,8 @@ export function plan(input: PlanInput): Plan | Plan<EmbeddingModel> {
 }
 
 /** The parts of a request that a plan with one offer depends on. */
-const nameOf = ({ entryPoint, parsed, affinity }: PlanInput): string =>
-  `${entryPoint} ${parsed.model}:${parsed.provider ?? ""}:${parsed.strategy ?? ""} ${affinity ? "held" : ""}`;
+const nameOf = ({ entryPoint, parsed, session }: PlanInput): string =>
+  `${entryPoint} ${parsed.model}:${parsed.provider ?? ""}:${parsed.strategy ?? ""} ${session ? "held" : ""}`;
 
 /** A plan, and whether the next call would get the same one: true if there is only one offer. */
 interface BuiltPlan {
@@ -110,10 +111,10 @@ function makePlan(input: PlanInput): BuiltPlan {
   const chosen = chooseStrategy(input);
   const rows = narrow<Offer>(model, input);
   const candidates = candidatesOf(rows);
-  const { affinity, health, random } = input;
+  const { session, health, random } = input;
   const common = {
     strategy: chosen.strategy,
-    affinity,
+    session,
     random,
     health,
     stream: input.stream,
@@ -125,9 +126,9 @@ function makePlan(input: PlanInput): BuiltPlan {
     health,
     providers: input.catalog.providers,
     order,
-    draw: ({ provider }) => (affinity ? sessionDraw(affinity, provider) : random()),
+    draw: ({ provider }) => (session ? sessionDraw(session, provider) : random()),
   });
-  const held = ordered.affinityProvider;
+  const held = ordered.sessionProvider;
   const plan = {
     model,
     offers: ordered.offers,

@@ -14,7 +14,7 @@ export interface Preview {
   readonly refused: GatewayError | null;
 }
 
-export interface PreviewInput extends Omit<PlanInput, "random" | "affinity" | "entryPoint"> {
+export interface PreviewInput extends Omit<PlanInput, "random" | "session" | "entryPoint"> {
   /** If absent, the model's first one. */
   readonly entryPoint?: EntryPoint | undefined;
 }

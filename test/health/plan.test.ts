@@ -211,7 +211,7 @@ describe("a provider whose pause is over", () => {
 describe("sessions", () => {
   const sessions = Array.from({ length: 200 }, (_one, index) => `session ${index}`);
   const placed = () =>
-    new Map(sessions.map((affinity) => [affinity, orderOf("acme/talk", { affinity })[0]!]));
+    new Map(sessions.map((session) => [session, orderOf("acme/talk", { session })[0]!]));
   const moved = (before: Map<string, string>, after: Map<string, string>) =>
     sessions.filter((session) => before.get(session) !== after.get(session));
 
@@ -224,7 +224,7 @@ describe("sessions", () => {
     expect(moved(before, after)).toEqual(ofB);
     for (const random of [() => 0.01, () => 0.99])
       for (const session of ofB)
-        expect(orderOf("acme/talk", { affinity: session, random })[0]).toBe(after.get(session));
+        expect(orderOf("acme/talk", { session, random })[0]).toBe(after.get(session));
   });
 
   it("go back one by one as the provider's share grows, each once and all of them", () => {

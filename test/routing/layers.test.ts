@@ -65,7 +65,7 @@ const anyCase = fc.record({
     ":@latency",
     ":@balanced",
   ),
-  affinity: fc.option(fc.string(), { nil: undefined }),
+  session: fc.option(fc.string(), { nil: undefined }),
   draw: fc.double({ min: 0, max: 0.999, noNaN: true }),
 });
 type Case = typeof anyCase extends fc.Arbitrary<infer Value> ? Value : never;
@@ -177,8 +177,8 @@ function triedFor(id: string, catalog: Catalog, one: Case): readonly string[] | 
   };
   try {
     if (id === textId) {
-      const { affinity } = one;
-      return plan({ ...about, entryPoint: "chat_completions", affinity }).offers.map(
+      const { session } = one;
+      return plan({ ...about, entryPoint: "chat_completions", session }).offers.map(
         ({ provider }) => provider,
       );
     }

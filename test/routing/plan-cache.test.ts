@@ -44,7 +44,7 @@ describe("a cached plan", () => {
 
   it("differs by suffix and by session", () => {
     expect(planOf("sandbox/chat").explanation).not.toHaveProperty("affinity_provider");
-    const held = planOf("sandbox/chat", { affinity: "me" });
+    const held = planOf("sandbox/chat", { session: "me" });
     expect(held.explanation.affinity_provider).toBe(first!.provider);
     const pinned = planOf(`sandbox/chat:${first!.provider}`);
     expect(pinned.explanation.pinned_by_request).toBe(first!.provider);

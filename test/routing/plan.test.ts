@@ -112,13 +112,13 @@ describe("order", () => {
     expect(namesOf(three, "acme/talk", pinned)).toEqual(["a", "b"]);
   });
 
-  it("T43: the same affinity value picks the same provider, even under sort by price; different values spread", () => {
+  it("T43: the same session picks the same provider, even under sort by price; different values spread", () => {
     const firsts = new Map<string, Set<string>>();
     for (let call = 0; call < 600; call += 1) {
-      const affinity = `session-${call % 30}`;
-      const extra = { affinity, random: Math.random, ...scoped({ sort: "price" }) };
+      const session = `session-${call % 30}`;
+      const extra = { session, random: Math.random, ...scoped({ sort: "price" }) };
       const first = namesOf(three, "acme/talk", extra)[0]!;
-      firsts.set(affinity, (firsts.get(affinity) ?? new Set()).add(first));
+      firsts.set(session, (firsts.get(session) ?? new Set()).add(first));
     }
     expect([...firsts.values()].every((seen) => seen.size === 1)).toBe(true);
     const all = new Set([...firsts.values()].flatMap((seen) => [...seen]));
@@ -128,10 +128,10 @@ describe("order", () => {
   it("when a provider leaves, only its own sessions move", () => {
     const two = catalogOf([offer("a", "3"), offer("b", "1")]);
     const moved: string[] = [];
-    for (let session = 0; session < 50; session += 1) {
-      const affinity = `session-${session}`;
-      const [before] = namesOf(three, "acme/talk", { affinity });
-      const [after] = namesOf(two, "acme/talk", { affinity });
+    for (let at = 0; at < 50; at += 1) {
+      const session = `session-${at}`;
+      const [before] = namesOf(three, "acme/talk", { session });
+      const [after] = namesOf(two, "acme/talk", { session });
       moved.push(before === after ? "stays" : `leaves ${before}`);
     }
     expect([...new Set(moved)].sort()).toEqual(["leaves c", "stays"]);
@@ -139,8 +139,8 @@ describe("order", () => {
 
   it("T43: a session stays with an offer that needs no conversion, if there is one", () => {
     const multi = sandboxCatalog("http://s");
-    const protocols = Array.from({ length: 30 }, (_unused, session) => {
-      const extra = { entryPoint: "messages", affinity: `s${session}` } as const;
+    const protocols = Array.from({ length: 30 }, (_unused, at) => {
+      const extra = { entryPoint: "messages", session: `s${at}` } as const;
       return planOf(multi, "sandbox/multi", extra).offers[0]!.protocol;
     });
     expect(new Set(protocols)).toEqual(new Set(["messages"]));
@@ -149,9 +149,9 @@ describe("order", () => {
   it("T43: calls keep to one of the protocols of a provider, in its order, whatever the strategy", () => {
     const one = catalogOf([offer("a", "2", "responses"), offer("a", "2", "chat")]);
     for (const strategy of ["", ":@price", ":@latency", ":@throughput"]) {
-      for (const affinity of [undefined, "s1", "s2"]) {
+      for (const session of [undefined, "s1", "s2"]) {
         const firsts = Array.from({ length: 20 }, () => {
-          const extra = { entryPoint: "messages", affinity, random: Math.random } as const;
+          const extra = { entryPoint: "messages", session, random: Math.random } as const;
           return planOf(one, `acme/talk${strategy}`, extra).offers[0]!.protocol;
         });
         expect(new Set(firsts)).toEqual(new Set(["responses"]));
@@ -168,9 +168,9 @@ describe("order", () => {
     expect(firsts.filter((name) => name === "b").length / 2_000).toBeCloseTo(0.5, 1);
   });
 
-  it("affinity never overrules a preference", () => {
-    for (let session = 0; session < 20; session += 1) {
-      const extra = { affinity: `s${session}`, ...scoped({ preferredProviders: ["a"] }) };
+  it("a session never overrules a preference", () => {
+    for (let at = 0; at < 20; at += 1) {
+      const extra = { session: `s${at}`, ...scoped({ preferredProviders: ["a"] }) };
       expect(namesOf(three, "acme/talk", extra)[0]).toBe("a");
     }
   });
@@ -178,7 +178,7 @@ describe("order", () => {
 
 describe("explanation", () => {
   it("lists each offer, the reason for its exclusion, and the order, as plain JSON", () => {
-    const extra = { affinity: "s", ...scoped({ supplyTiers: [["official"]] }) };
+    const extra = { session: "s", ...scoped({ supplyTiers: [["official"]] }) };
     const { explanation } = planOf(three, "acme/talk:a", extra);
     expect(structuredClone(explanation)).toEqual(JSON.parse(JSON.stringify(explanation)));
     expect(explanation).toEqual({
@@ -246,11 +246,11 @@ describe("a random plan", () => {
       catalog: anyCatalog,
       scope: anyScope,
       suffix: fc.constantFrom("", ":a", ":b", ":@price", ":@latency", ":@balanced"),
-      affinity: fc.option(fc.string(), { nil: undefined }),
+      session: fc.option(fc.string(), { nil: undefined }),
       dice: fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 8 }),
     });
     fc.assert(
-      fc.property(cases, ({ catalog, scope, suffix, affinity, dice }) => {
+      fc.property(cases, ({ catalog, scope, suffix, session, dice }) => {
         let roll = 0;
         const random = () => dice[roll++ % dice.length]!;
         const holds = (layers: readonly (readonly string[])[], value: string) =>
@@ -264,7 +264,7 @@ describe("a random plan", () => {
             (!/^:[ab]$/.test(suffix) || suffix === `:${each.provider}`),
         );
         const locked = scope.locked && suffix.includes("@");
-        const act = () => planOf(catalog, `acme/talk${suffix}`, { scope, affinity, random });
+        const act = () => planOf(catalog, `acme/talk${suffix}`, { scope, session, random });
         if (locked || inside.length === 0) return refusal(act).status !== 200;
         const planned = act().offers;
         expect(new Set(planned)).toEqual(new Set(inside));

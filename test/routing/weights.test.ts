@@ -37,7 +37,7 @@ const providersOf = (
     entryPoint: "chat_completions",
     parsed: parseModelId(text),
     scope: openScope,
-    affinity: session,
+    session,
     random,
   }).offers.map(({ provider }) => provider);
 
@@ -105,7 +105,7 @@ describe("weights", () => {
         entryPoint: "chat_completions",
         parsed: parseModelId("acme/talk"),
         scope: openScope,
-        affinity: session,
+        session,
         random: Math.random,
       }).offers[0]!.protocol;
     const names = Array.from({ length: 1_000 }, (_unused, index) => `s${index}`);

@@ -255,7 +255,7 @@ export interface CanonicalRequest {
   /** `low`, `medium`, `high`. */
   readonly verbosity?: string | undefined;
   readonly endUserId?: string | undefined;
-  /** Session key for affinity; takes precedence over `endUserId` (RESP-37). */
+  /** The name of the session; takes precedence over `endUserId` (RESP-37). */
   readonly promptCacheKey?: string | undefined;
   readonly metadata?: JsonObject | undefined;
   readonly store?: boolean | undefined;

@@ -18,7 +18,7 @@ export function readFacts(body: WireObject): CallFacts {
   return {
     maxOutputTokens: largest(body["max_completion_tokens"], body["max_tokens"]),
     answers: Math.max(1, tokenCount(body["n"], 1)),
-    affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
+    session: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
     toolUses: { webSearches: usesToReserve(isSearchTool, asked) },

@@ -43,7 +43,7 @@ function facts(given: JsonObject): CallFacts {
     maxOutputTokens: typeof maxOutputTokens === "number" ? maxOutputTokens : undefined,
     answers: typeof candidates === "number" ? candidates : 1,
     // The protocol has no end-user id and no cache key.
-    affinity: undefined,
+    session: undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
     toolUses: {

@@ -45,7 +45,7 @@ function facts(body: JsonObject): CallFacts {
   return {
     maxOutputTokens: typeof maxTokens === "number" ? maxTokens : undefined,
     answers: 1,
-    affinity: typeof userId === "string" && userId !== "" ? userId : undefined,
+    session: typeof userId === "string" && userId !== "" ? userId : undefined,
     inputCharacters: input.characters,
     inputMedia: input.media,
     toolUses: { webSearches: usesToReserve(isSearchTool, body["tools"]) },

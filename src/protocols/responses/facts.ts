@@ -29,7 +29,7 @@ export function readFacts(body: WireObject): CallFacts {
   return {
     maxOutputTokens: typeof maximum === "number" ? maximum : undefined,
     answers: 1,
-    affinity: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
+    session: nonEmpty(body["prompt_cache_key"]) ?? nonEmpty(body["user"]),
     inputCharacters: size.characters,
     inputMedia: size.media,
     toolUses: {

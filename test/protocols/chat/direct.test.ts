@@ -269,9 +269,9 @@ describe("the facts of a chat request", () => {
   });
 
   it("use the prompt cache key before the user, and never safety_identifier", () => {
-    const affinity = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).affinity;
-    expect(affinity({ user: "u", prompt_cache_key: "k" })).toBe("k");
-    expect(affinity({ user: "u" })).toBe("u");
-    expect(affinity({ safety_identifier: "s" })).toBeUndefined();
+    const session = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).session;
+    expect(session({ user: "u", prompt_cache_key: "k" })).toBe("k");
+    expect(session({ user: "u" })).toBe("u");
+    expect(session({ safety_identifier: "s" })).toBeUndefined();
   });
 });

@@ -222,14 +222,14 @@ describe("the request of a direct messages route", () => {
 });
 
 describe("the facts of a messages request", () => {
-  it("contain maximum, affinity, characters and media", () => {
+  it("contain maximum, session, characters and media", () => {
     expect(direct.facts({ ...minimal, metadata: { user_id: "user_1" } })).toMatchObject({
       maxOutputTokens: 100,
       answers: 1,
-      affinity: "user_1",
+      session: "user_1",
       inputMedia: 0,
     });
-    expect(direct.facts(minimal)).toMatchObject({ affinity: undefined, inputCharacters: 2 });
+    expect(direct.facts(minimal)).toMatchObject({ session: undefined, inputCharacters: 2 });
   });
 
   it("count all text, and media by number, not by their base64", () => {

@@ -266,10 +266,10 @@ describe("the facts of a responses request", () => {
   });
 
   it("use the prompt cache key before the user, and never safety_identifier", () => {
-    const affinity = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).affinity;
-    expect(affinity({ user: "u", prompt_cache_key: "k" })).toBe("k");
-    expect(affinity({ user: "u", prompt_cache_key: "" })).toBe("u");
-    expect(affinity({ safety_identifier: "s" })).toBeUndefined();
+    const session = (extra: JsonObject) => direct.facts({ ...minimal, ...extra }).session;
+    expect(session({ user: "u", prompt_cache_key: "k" })).toBe("k");
+    expect(session({ user: "u", prompt_cache_key: "" })).toBe("u");
+    expect(session({ safety_identifier: "s" })).toBeUndefined();
   });
 });
 
