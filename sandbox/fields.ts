@@ -1,4 +1,4 @@
-/** Tables of what a vendor's request may hold. Which field is wrong and how is told here; each vendor words it. */
+/** Tables of what a vendor's request may hold. They report which field is wrong and how; each vendor words it. */
 import type { Json } from "./json.ts";
 import { isObject } from "./json.ts";
 

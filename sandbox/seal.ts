@@ -1,6 +1,6 @@
 /**
  * Signatures of what a model thought, as vendors give them: opaque, and checked when they come back.
- * A gateway that loses, mixes up or alters them is told so, as a real vendor would tell.
+ * A gateway that loses, mixes up or alters them gets an error, as from a real vendor.
  */
 import { createHash } from "node:crypto";
 

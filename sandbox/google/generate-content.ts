@@ -76,7 +76,7 @@ export function question(call: Call): Question {
   };
 }
 
-/** Thoughts and cached tokens are told only where there are any; candidates do not hold the thoughts. */
+/** Thoughts and cached tokens are reported only where there are any; candidates do not hold the thoughts. */
 function usageJson(usage: AnswerUsage, candidates: number): Json {
   const { input, cacheRead, reasoning } = usage;
   return {

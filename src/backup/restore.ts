@@ -46,7 +46,7 @@ export interface RestoreOptions {
   /** Throws if the restored data cannot be used here, for example because of another master key. Runs within the transaction. */
   readonly check: (tx: Queryable) => Promise<void>;
   readonly progress: (progress: Progress) => void;
-  /** Told how a restore that throws ended, before it throws. */
+  /** Receives the outcome of a restore that throws, before it throws. */
   readonly failed?: (outcome: RestoreOutcome) => void;
   /** Receives a warning with the reason when the restore has to wait. */
   readonly log?: Pick<Log, "warn">;

@@ -1,6 +1,6 @@
 /**
- * The errors for a caller whose key or workspace may not call. They are told by `authenticate` (tenancy) and by the ledger, which decides
- * last: it reads the key in the transaction that reserves. AUTH-03 to AUTH-05.
+ * The errors for a caller whose key or workspace may not call. `authenticate` (tenancy) reports them, and so does the ledger, which
+ * decides last: it reads the key in the transaction that reserves. AUTH-03 to AUTH-05.
  */
 import { GatewayError, type ErrorCode } from "./errors.ts";
 

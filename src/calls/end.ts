@@ -26,7 +26,7 @@ interface FailedCall {
   readonly reply: Reply;
   /** Releases the call's hold. Absent: it has none. */
   readonly release?: () => Promise<void> | undefined;
-  /** True if the error is told in a stream although none has begun. `last`: the last attempt's failure. */
+  /** True if the error is reported in a stream although none has begun. `last`: the last attempt's failure. */
   readonly inStream?: (error: GatewayError, last: Failure | undefined) => boolean;
   /** The error as the last frames of a stream. */
   readonly framesOf: (error: GatewayError) => readonly SseEvent[];
@@ -37,7 +37,7 @@ interface Failing {
   readonly load?: ErrorExplainer | undefined;
 }
 
-/** Ends a failed call. @throws CallError when nothing of the answer was sent yet, and the error is not told in a stream */
+/** Ends a failed call. @throws CallError when nothing of the answer was sent yet, and the error is not reported in a stream */
 export async function endFailed({ log, load }: Failing, failed: FailedCall): Promise<void> {
   const { thrown, record, reply, release, framesOf } = failed;
   const failure = thrown instanceof AttemptFailure ? thrown.failure : undefined;

@@ -7,7 +7,7 @@ import { msSince } from "../base/elapsed.ts";
 import { frameMin, ownEvent, type SseEvent } from "../base/sse.ts";
 
 /**
- * How long frames may wait, in ms. Overloads are told within a few seconds. A model that thinks for longer opens its stream for the caller
+ * How long frames may wait, in ms. Vendors report overloads within a few seconds. A model that thinks for longer opens its stream for the caller
  * before a keep-alive would, after 15 seconds of silence.
  */
 const waitMs = 10_000;

@@ -43,7 +43,7 @@ export async function runTextCall(
       thrown,
       record,
       reply,
-      inStream: ({ code }, last) => isToldInStream(run.call, code, last),
+      inStream: ({ code }, last) => isReportedInStream(run.call, code, last),
       framesOf: (error) => context!.tap.fail(error),
     });
     await (keeper === undefined ? end : keeper.watch(end));
@@ -63,9 +63,9 @@ export async function runTextCall(
 }
 
 /** Only an attempt, which has a context, ends with such an error. */
-function isToldInStream({ protocol, stream }: AnyCall, code: string, last?: Failure): boolean {
-  const told = stream ? errorCodec(protocol).toldInStream?.get(code) : undefined;
-  return told === "always" || (told === "as_vendor" && last?.outcome === badAnswer);
+function isReportedInStream({ protocol, stream }: AnyCall, code: string, last?: Failure): boolean {
+  const when = stream ? errorCodec(protocol).reportedInStream?.get(code) : undefined;
+  return when === "always" || (when === "as_vendor" && last?.outcome === badAnswer);
 }
 
 /** A call in flight; `context` is set once only money can refuse it. */

@@ -134,16 +134,16 @@ export interface UpstreamCodec {
   readonly direct: Pick<DirectCodec, "failure" | "usage" | "text" | "pictures">;
 }
 
-/** `as_vendor`: only if the vendor told it inside its stream. */
-export type ToldInStream = "always" | "as_vendor";
+/** `as_vendor`: only if the vendor reported it inside its stream. */
+export type ReportedInStream = "always" | "as_vendor";
 
 /** One text protocol that callers speak. */
 export interface Codec extends UpstreamCodec {
   readonly name: ProtocolName;
   /** True if answers repeat tools and settings of the request. Absent: they do not. */
   readonly echoesRequest?: true;
-  /** Codes of errors that are told inside a stream even if it has nothing else. Absent: none. */
-  readonly toldInStream?: ReadonlyMap<string, ToldInStream>;
+  /** Codes of errors that are reported inside a stream even if it has nothing else. Absent: none. */
+  readonly reportedInStream?: ReadonlyMap<string, ReportedInStream>;
   /** @throws GatewayError naming the offending field in the caller's spelling. */
   decodeRequest(body: JsonObject, address: RequestAddress): CanonicalRequest;
   encodeStream(context: AnswerContext): Transducer<CanonicalEvent, SseEvent>;

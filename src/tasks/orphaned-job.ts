@@ -1,6 +1,6 @@
 /**
- * A vendor's job for a task that has meanwhile ended without it: its process was silent for too long, and the caller
- * was told that the outcome is unknown. The gateway asks the vendor to stop, and logs the job for the operator. T81, T83.
+ * A vendor's job for a task that has meanwhile ended without it: its process was silent for too long, and the outcome
+ * was reported to the caller as unknown. The gateway asks the vendor to stop, and logs the job for the operator. T81, T83.
  */
 import type { KeyedCandidate } from "../attempts/index.ts";
 import type { Queryable } from "../storage/index.ts";

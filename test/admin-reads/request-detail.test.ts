@@ -144,7 +144,7 @@ it("changes are listed field by field, also for an unknown field of the caller",
   });
 });
 
-it("the changes of a call with ten thousand unknown fields are told in a moment", async () => {
+it("the changes of a call with ten thousand unknown fields are reported in a moment", async () => {
   const params = Array.from({ length: 10_000 }, (_, at) => `field: ${at}`);
   const notes = params.map((param) => `${param}: unknown, dropped`);
   // Comparing each note with each name took seconds.

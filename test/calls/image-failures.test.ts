@@ -1,4 +1,4 @@
-/** Image calls whose vendor gave no picture: who is told which error, and which provider may be asked next. T81; BILL-22. */
+/** Image calls whose vendor gave no picture: who gets which error, and which provider may be asked next. T81; BILL-22. */
 import { describe, expect, it } from "vitest";
 import { failedAsk, notMade } from "../../src/calls/image-failures.ts";
 import { AskFailure, type MediaState } from "../../src/upstream/index.ts";

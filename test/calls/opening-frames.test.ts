@@ -85,7 +85,7 @@ it("opening frames leave in one write with the first frame that says something, 
   expect(await outcome).toBe("complete");
 });
 
-it("T88: opening frames leave after ten seconds, before a keep-alive; then an error is told in the stream", async () => {
+it("T88: opening frames leave after ten seconds, before a keep-alive; then an error is reported in the stream", async () => {
   const { sent, send, fail, outcome, waited } = opened();
   vi.advanceTimersByTime(6_000);
   // A later frame does not prolong the wait.

@@ -60,7 +60,7 @@ describeGateways("a refusal of Claude", { config }, (bench) => {
           status: 200,
           text: expect.stringMatching(/refusal|content_filter/) as string,
         });
-        // Callers are told the vendor's counts, billed or not.
+        // The vendor's counts are reported to callers, billed or not.
         expect(text).toMatch(/"(?:input|prompt)_tokens":412\b/);
         const row = await bench().logRow(idOf(response));
         expect(row).toMatchObject({ cost_nano: costNano, usage_source: "upstream" });

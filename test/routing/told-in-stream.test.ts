@@ -1,6 +1,6 @@
 /**
  * Errors that a caller of a stream of responses gets inside it, because Codex acts on them only there (openai/codex api_bridge.rs,
- * sse/responses.rs). After the refusal of a too long prompt it shortens the conversation. After a rate limit that the vendor told inside
+ * sse/responses.rs). After the refusal of a too long prompt it shortens the conversation. After a rate limit that the vendor reported inside
  * its own stream it tries again. At the status it ends the turn.
  */
 import { expect, it } from "vitest";
@@ -63,7 +63,7 @@ const failed = {
 const limitedInStream = [opened, failed].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
 const limited = json({ error: { message: words, type: rate, code: rate } }, 429);
 
-it("a rate limit that a vendor tells inside its stream is told in a stream of responses too, and elsewhere by its status", async () => {
+it("a rate limit that a vendor reports inside its stream is reported in a stream of responses too, and elsewhere by its status", async () => {
   const vendor = await startRecorder(sse(limitedInStream));
   const gateway = await startTestGateway({
     config: twoProviders({ url: vendor.url, protocol: "responses" }),

@@ -210,7 +210,7 @@ it("TXT-20: a refusal after the opening frames is the caller's error, and no oth
   expect(world.second.requests).toHaveLength(0);
 });
 
-it("TXT-20: Codex is told of a conversation that is too long inside the stream, as OpenAI does", async () => {
+it("TXT-20: a conversation that is too long is reported to Codex inside the stream, as OpenAI does", async () => {
   const error = { code: "context_length_exceeded", message: "Your input exceeds the context." };
   world.answer(sse(opening.responses + responseEvent("failed", { status: "failed", error })));
   const answer = await world.call(responses, { model: byPrice(responses), stream: true });

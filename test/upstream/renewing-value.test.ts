@@ -143,7 +143,7 @@ it("a kept value that cannot be fetched is retried, and no call waits for the re
   expect(await renewed.get()).toBe(3);
 });
 
-it("the first renewal that fails is told, its retries are not, and the next failure after a success is told again", async () => {
+it("the first renewal that fails is reported, its retries are not, and the next failure after a success is reported again", async () => {
   const { fetches, renewed } = createSource();
   const told: string[] = [];
   const kept = renewed.keep((error) => told.push((error as Error).message));

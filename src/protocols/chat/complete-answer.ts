@@ -17,7 +17,7 @@ import { withPlainContent } from "./plain-content.ts";
 interface Given {
   /** True if the caller named the tool to call. */
   readonly namesTool: boolean;
-  /** Counts if the vendor told no time. */
+  /** Counts if the vendor reported no time. */
   readonly createdAt: number;
 }
 

@@ -50,7 +50,7 @@ export function completeBlock(block: JsonObject, answerId: string, index: number
   return { ...block, ...added, ...(isNamed ? {} : nameOfCall(block, answerId, index)) };
 }
 
-/** Returns the completed message of an answer, or of the start of its stream. `ownId` counts if the vendor told none. */
+/** Returns the completed message of an answer, or of the start of its stream. `ownId` counts if the vendor sent none. */
 export function completeMessage(message: JsonObject, ownId: string): JsonObject & { id: string } {
   const id = nonEmpty(message["id"]) ?? ownId;
   const content = list(message["content"]) as readonly Json[];
@@ -65,7 +65,7 @@ export const isOwnCall = ({ type, caller }: WireObject): boolean =>
   type === "tool_use" && (objectOf(caller)["type"] ?? "direct") === "direct";
 
 /**
- * Returns the stop reason that the caller is told. Local servers say `end_turn` of calls too, and loops of the vendor's documentation then
+ * Returns the stop reason for the caller. Local servers say `end_turn` of calls too, and loops of the vendor's documentation then
  * ignore the calls (T11).
  */
 export function ownReason(reason: Json | undefined, isCalling: boolean): Json {
@@ -82,7 +82,7 @@ export function completeAnswer(answer: JsonObject): JsonObject {
 
 /** The facts known of an answer at its end. */
 interface Ending {
-  /** The stop members, as the caller is told them. */
+  /** The stop members for the caller. */
   readonly stop: JsonObject;
   readonly outputTokens: number;
   /** Replaces usage that cannot be true (T51). */

@@ -155,7 +155,7 @@ export class EventCompleter {
     if (told === undefined) added[numbered] = Math.max(0, begun);
   }
 
-  /** The number of an event's item; `missing` counts, and is added, if the vendor told none. */
+  /** The number of an event's item; `missing` counts, and is added, if the vendor sent none. */
   #indexOf(frame: JsonObject, added: JsonObject, missing: () => number): number {
     const told = reportedCount(frame["output_index"]);
     if (told !== undefined) return told;

@@ -15,7 +15,7 @@ export const responsesCodec: Codec = {
   echoesRequest: true,
   // Codex acts on these only in a stream. It then shortens the conversation, or waits and tries again. At a status of 400 or 429 it ends
   // the turn, while SDKs try again after 429.
-  toldInStream: new Map([
+  reportedInStream: new Map([
     ["context_length_exceeded", "always"],
     ["rate_limit_exceeded", "as_vendor"],
   ]),

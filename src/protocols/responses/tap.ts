@@ -119,7 +119,7 @@ export class ResponsesTap extends DirectTap {
     return this.#hasFailed ? this.ending() : [...this.#failed(error), endMarker];
   }
 
-  /** An error before the first response is told twice: SDKs throw at an `error` event, Codex reads only failed responses. */
+  /** An error before the first response is reported twice: SDKs throw at an `error` event, Codex reads only failed responses. */
   #failed(error: GatewayError): SseEvent[] {
     const begun = this.#response;
     const response = {

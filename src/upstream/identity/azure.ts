@@ -7,7 +7,7 @@ import { fetchMsMax, type Lease } from "./renewing-value.ts";
 
 type Policy = NonNullable<TokenCredentialOptions["additionalPolicies"]>[number]["policy"];
 
-/** Told why a request for a token failed. */
+/** Receives the reason why a request for a token failed. */
 type OnFailure = (reason: string) => void;
 
 /** Settings of one fetch. */
