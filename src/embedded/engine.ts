@@ -60,10 +60,11 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
     await prepareCluster(site, directory, transport.passwordFile);
     const cluster = String(binaries.major);
     const { listen, place } = transport;
-    const start = async (): Promise<Server> => {
-      if ("port" in listen) return startControlled({ site, directory, cluster, log }, listen.port);
+    const start = async (signal?: AbortSignal): Promise<Server> => {
+      const options = { site, directory, cluster, log, signal };
+      if ("port" in listen) return startControlled(options, listen.port);
       await clearOrphans(join(directory, cluster), log);
-      return startServer({ site, directory, cluster, listen, log });
+      return startServer({ ...options, listen });
     };
     const close = keepAlive(await start(), start, log);
     return {
@@ -79,10 +80,13 @@ export async function startEngine({ dataDir, carryOver, log }: EngineOptions): P
   }
 }
 
-/** Restarts the server whenever it ends, at once if it had run for a while, else with back-off; the returned function stops it for good. */
+/**
+ * Restarts the server whenever it ends, at once if it had run for a while, else with back-off. The returned function stops it for good, and
+ * ends a start that is under way.
+ */
 export function keepAlive(
   first: Server,
-  start: () => Promise<Server>,
+  start: (signal: AbortSignal) => Promise<Server>,
   log: Pick<Log, "info" | "error">,
 ): () => Promise<void> {
   let current: Server | undefined = first;
@@ -102,9 +106,10 @@ export function keepAlive(
       if (signal.aborted) return;
       waitMs = Math.min(Math.max(waitMs * 2, restartMsMin), restartMsMax);
       try {
-        current = await start();
+        current = await start(signal);
         log.info({}, "the embedded database is back");
       } catch (error) {
+        if (signal.aborted) return;
         log.error({ err: error }, "the embedded database did not start again");
       }
       sinceMs = performance.now();

@@ -11,8 +11,9 @@ import { DatabaseNotStartedError, keepServerLog } from "./server-log.ts";
 import { startWatch } from "./watch.ts";
 
 /** How long a start may take without a word of progress. Recovery after a crash tells of it every ten seconds, however long it takes. */
-const silentMsDefault = 120_000;
-const progress = "in progress, elapsed time";
+export const silentMsDefault = 120_000;
+/** The words of each step of a recovery: PostgreSQL syncs the data directory, resets unlogged tables and reads the WAL again. */
+export const progress = ", elapsed time: ";
 const pollMs = 10;
 const stderrMsMax = 1_000;
 const fastMsMax = 10_000;
@@ -29,6 +30,8 @@ export interface ServerOptions {
   readonly log: Log;
   /** How long a start may take without a word of progress, in ms. */
   readonly silentMsMax?: number;
+  /** Ends a start that is no longer wanted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Server {
@@ -44,7 +47,7 @@ function listenArguments(socketDir: string): string[] {
 }
 
 /** True if line eight of `postmaster.pid` says that the server is ready; pg_ctl reads the same line. */
-function isReady(cluster: string, pid: number): boolean {
+export function isReady(cluster: string, pid: number): boolean {
   try {
     const lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
     return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
@@ -54,7 +57,7 @@ function isReady(cluster: string, pid: number): boolean {
 }
 
 async function untilReady(
-  { directory, cluster, silentMsMax = silentMsDefault }: ServerOptions,
+  { directory, cluster, silentMsMax = silentMsDefault, signal }: ServerOptions,
   child: ChildProcess,
   lastLines: () => string,
 ): Promise<void> {
@@ -70,10 +73,9 @@ async function untilReady(
       await Promise.race([read, sleep(stderrMsMax, undefined, { ref: false })]);
       throw new DatabaseNotStartedError(directory, lastLines());
     }
-    if (performance.now() - saidMs > silentMsMax) {
-      child.kill("SIGQUIT");
+    signal?.throwIfAborted();
+    if (performance.now() - saidMs > silentMsMax)
       throw new Error(`the embedded database was not ready in time: ${lastLines()}`);
-    }
     await sleep(pollMs);
   }
   child.stderr!.off("data", listen);
@@ -100,21 +102,28 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     throw new Error(`${site.binaries.directory}/postgres cannot be run`);
   }
   const lastLines = keepServerLog(child.stderr!, join(directory, "server.log"), log);
-  await untilReady(options, child, lastLines);
 
   async function endedWithin(ms: number): Promise<boolean> {
     const late = sleep(ms, false, { ref: false });
     return Promise.race([ended.then(() => true), late]);
   }
+  async function quit(): Promise<void> {
+    child.kill("SIGQUIT");
+    if (await endedWithin(quitMsMax)) return;
+    child.kill("SIGKILL");
+    await ended;
+  }
+  try {
+    await untilReady(options, child, lastLines);
+  } catch (error) {
+    await quit();
+    throw error;
+  }
   return {
     ended,
     async stop() {
       child.kill("SIGINT");
-      if (await endedWithin(fastMsMax)) return;
-      child.kill("SIGQUIT");
-      if (await endedWithin(quitMsMax)) return;
-      child.kill("SIGKILL");
-      await ended;
+      if (!(await endedWithin(fastMsMax))) await quit();
     },
   };
 }

@@ -11,9 +11,10 @@ import { Client } from "pg";
 import type { Log } from "../base/log.ts";
 import { isAlive } from "../base/process-alive.ts";
 import { startProgram, type Site } from "./programs.ts";
-import type { Server, ServerOptions } from "./server.ts";
+import { isReady, progress, silentMsDefault, type Server, type ServerOptions } from "./server.ts";
 
-const readySecondsMax = 120;
+/** How long `pg_ctl` waits for the server: long enough for a usual start, and for one that fails. */
+const readySecondsMax = 15;
 const fastSecondsMax = 10;
 const quitSecondsMax = 5;
 const lookMs = 200;
@@ -132,9 +133,10 @@ function rotateLog(file: string): number {
  * @throws Error with the server's last messages if it does not start
  */
 export async function startControlled(
-  { site, directory, cluster: name, log }: Omit<ServerOptions, "listen">,
+  options: Omit<ServerOptions, "listen">,
   port: number,
 ): Promise<Server> {
+  const { site, directory, cluster: name, log } = options;
   const cluster = join(directory, name);
   await clearOrphan(site, cluster, log);
   const file = join(directory, "server.log");
@@ -144,8 +146,10 @@ export async function startControlled(
   try {
     await control(site, cluster, ["start", "-o", settings, "-l", file, ...wait]);
   } catch (error) {
-    const message = `the embedded database did not start: ${tailOf(file, before)}`;
-    throw new Error(message, { cause: error });
+    if (!(await recovers(options, file))) {
+      const message = `the embedded database did not start: ${tailOf(file, before)}`;
+      throw new Error(message, { cause: error });
+    }
   }
   const { pid } = readPidFile(cluster)!;
   const stopped = new AbortController();
@@ -156,6 +160,27 @@ export async function startControlled(
       stopped.abort();
     },
   };
+}
+
+/** Waits for a server that is not ready yet, while it tells of its recovery. False if it has ended; it is stopped if it is silent. */
+async function recovers(options: Omit<ServerOptions, "listen">, file: string): Promise<boolean> {
+  const { site, directory, cluster: name, silentMsMax = silentMsDefault, signal } = options;
+  const cluster = join(directory, name);
+  let read = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  let saidMs = performance.now();
+  for (;;) {
+    const pid = readPidFile(cluster)?.pid;
+    if (pid === undefined || !isAlive(pid)) return false;
+    if (isReady(cluster, pid)) return true;
+    const size = statSync(file).size;
+    if (size > read && tailOf(file, read).includes(progress)) saidMs = performance.now();
+    read = size;
+    if (signal?.aborted === true || performance.now() - saidMs > silentMsMax) {
+      await stopServer(site, cluster, pid);
+      return false;
+    }
+    await sleep(lookMs);
+  }
 }
 
 /** Polls until the server has ended. Polling alone does not keep this process alive, so `stop` ends it through `stopped`. */
