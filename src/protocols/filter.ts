@@ -38,6 +38,28 @@ const filteredOptions: ReadonlySet<string> = new Set([
 /** Members that LiteLLM adds to its request to the vendor, and to its own settings for it: there they count before those of the request. */
 const addedFields = ["extra_body", "router_settings_override"] as const;
 
+/** Members from which the bound of a call's cost is computed. There they would replace those that it was computed from. */
+const boundFields = [
+  "messages",
+  "input",
+  "system",
+  "instructions",
+  "tools",
+  "functions",
+  "n",
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+] as const;
+const boundDetail = "the cost of the call is bounded by the request's own, dropped";
+
+/** Members that are not added, with the reason. */
+const neverAdded: readonly (readonly [param: string, why: string])[] = [
+  ["model", otherModelDetail],
+  ...addedFields.map((param) => [param, detail] as const),
+  ...boundFields.map((param) => [param, boundDetail] as const),
+];
+
 /** Why a field of the caller's protocol is removed on every route; undefined if it is not. */
 export function whyNeverForwarded({ param, value }: NativeField): string | undefined {
   if (filteredFields.some((name) => name === param)) return detail;
@@ -64,15 +86,14 @@ export function removeFilteredFields(body: JsonObject): Note[] {
   return notes;
 }
 
-/** The same in members that are added. The model there is removed too, and further such members: any number may be within each other. */
+/** The same in members that are added. {@link neverAdded} is removed too, with further such members: any number may be within each other. */
 function removeFromAdded(body: JsonObject, field: (typeof addedFields)[number]): Note[] {
   const added = exactTwinOf(body[field]);
   if (!isObject(added)) return [];
   const kept = { ...added };
-  const notes = ["model", ...addedFields].flatMap((param): Note[] => {
+  const notes = neverAdded.flatMap(([param, why]): Note[] => {
     const { [param]: value = null } = kept;
     delete kept[param];
-    const why = param === "model" ? otherModelDetail : detail;
     return value === null ? [] : [{ param, kind: "dropped", detail: why }];
   });
   notes.push(...removeFilteredFields(kept));

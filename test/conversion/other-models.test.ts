@@ -110,6 +110,33 @@ const otherModels: readonly Case[] = [
       "router_settings_override.fallbacks",
     ],
   })),
+  ...(["chat", "responses", "messages"] as const).map((name): Case => ({
+    title: "TXT-19: what bounds a call's cost is not replaced by what LiteLLM adds to it",
+    from: name,
+    to: name,
+    body: {
+      extra_body: {
+        n: 100,
+        max_tokens: 100_000,
+        max_completion_tokens: 100_001,
+        max_output_tokens: null,
+        messages: [{ role: "user", content: "long" }],
+        input: "long",
+        tools: [{ type: "web_search" }],
+        top_k: 5,
+      },
+    },
+    up: { extra_body: { top_k: 5 } },
+    nowhere: ["long", "web_search", "100000", "100001"],
+    reported: [
+      "extra_body.n",
+      "extra_body.max_tokens",
+      "extra_body.max_completion_tokens",
+      "extra_body.messages",
+      "extra_body.input",
+      "extra_body.tools",
+    ],
+  })),
   ...(["chat", "responses"] as const).map((to): Case => ({
     title:
       "TXT-19: LiteLLM's fallback models and models of the caller's own are dropped and reported on every route",
