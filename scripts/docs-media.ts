@@ -142,10 +142,13 @@ function section(family: MediaFamily): string {
   const expiry = mediaFamilies[family.name].endpoints.includes("tasks")
     ? ` A task expires after ${hours} hours${family.fields.expiresAfterSeconds ? " unless the call sets another time" : ""}.`
     : "";
+  const bySound = family.fields.audio
+    ? " Videos without sound (`audio: false`) have a rate of their own if the price has one for them."
+    : "";
   return [
     `## ${family.name}`,
     "",
-    `${endpoints.join(", ")}. ${usages[family.usage.unit]}${expiry}`,
+    `${endpoints.join(", ")}. ${usages[family.usage.unit]}${bySound}${expiry}`,
     "",
     "| field | values | default | |",
     "|---|---|---|---|",

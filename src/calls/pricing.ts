@@ -5,6 +5,7 @@ import {
   audioCacheReadRate,
   hasHourWrites,
   hourWriteRate,
+  isByResolution,
   toolRates,
   type FixedPrice,
   type MediaPrice,
@@ -12,6 +13,8 @@ import {
   type Provider,
   type TextOffer,
   type TextRates,
+  type VideoRate,
+  type VideoRates,
 } from "../catalog/index.ts";
 import { isClaudeInChat } from "./hour-writes.ts";
 import { billsModes } from "./reasoning-mode.ts";
@@ -176,6 +179,23 @@ const tokenRows = (
     rate === undefined ? [] : [perMillion(billable, rate, when)],
   );
 
+/** One row for each resolution with a rate of its own, and one without sound where that is another. */
+function videoRows(
+  rates: VideoRate | VideoRates,
+  [billable, unit]: readonly [string, PricingRow["unit"]],
+  when?: PricingRow["when"],
+): PricingRow[] {
+  if (typeof rates === "bigint") return [row(billable, unit, rates, when)];
+  if (isByResolution(rates))
+    return Object.entries(rates).flatMap(([resolution, rate]) =>
+      videoRows(rate, [billable, unit], { resolution }),
+    );
+  return [
+    row(billable, unit, rates.sound, { ...when, audio: "true" }),
+    row(billable, unit, rates.silent, { ...when, audio: "false" }),
+  ];
+}
+
 export function mediaPricing(price: MediaPrice): PricingRow[] {
   switch (price.basis) {
     case "image_tokens":
@@ -205,12 +225,10 @@ export function mediaPricing(price: MediaPrice): PricingRow[] {
       ];
     case "video_seconds":
       return [
-        ...Object.entries(price.outputSecond).map(([resolution, nano]) =>
-          row("output_video_seconds", "second", nano, { resolution }),
-        ),
+        ...videoRows(price.outputSecond, ["output_video_seconds", "second"]),
         row("input_images", "image", price.inputImage),
       ];
     case "video_tokens":
-      return [perMillion("output_video_tokens", price.outputVideoToken)];
+      return videoRows(price.outputVideoToken, ["output_video_tokens", "million_tokens"]);
   }
 }

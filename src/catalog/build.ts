@@ -14,7 +14,7 @@ import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
 import type { Dialect } from "./dialects.ts";
 import { mediaFamilies } from "./families.ts";
-import type { MediaPrice } from "./price-types.ts";
+import type { MediaPrice, VideoRate, VideoRates } from "./price-types.ts";
 import {
   defaultTimeouts,
   embeddingEndpoint,
@@ -132,13 +132,27 @@ const eachUsd = (rates: Readonly<Record<string, string | undefined>>): Record<st
     ),
   );
 
+type VideoRateRow = string | { readonly sound: string; readonly silent: string };
+type VideoRatesRow = Readonly<Partial<Record<"480p" | "720p" | "1080p", VideoRateRow>>>;
+
+const videoRateOf = (row: VideoRateRow): VideoRate =>
+  typeof row === "string"
+    ? parseUsd(row)
+    : { sound: parseUsd(row.sound), silent: parseUsd(row.silent) };
+
+const videoRatesOf = (rows: VideoRatesRow): VideoRates =>
+  Object.fromEntries(Object.entries(rows).map(([key, row]) => [key, videoRateOf(row)]));
+
+const videoTokenOf = (row: VideoRateRow | VideoRatesRow): VideoRate | VideoRates =>
+  typeof row === "string" || "sound" in row ? videoRateOf(row) : videoRatesOf(row);
+
 /** The keys of a price determine its basis: families share keys only where the keys mean the same. */
 function mediaPriceOf(price: MediaModelRow["offers"][number]["price"]): MediaPrice {
   if ("output_video_token" in price) {
-    return { basis: "video_tokens", outputVideoToken: parseUsd(price.output_video_token) };
+    return { basis: "video_tokens", outputVideoToken: videoTokenOf(price.output_video_token) };
   }
   if ("output_second" in price) {
-    const outputSecond = eachUsd(price.output_second);
+    const outputSecond = videoRatesOf(price.output_second);
     return { basis: "video_seconds", outputSecond, inputImage: parseUsd(price.input_image) };
   }
   if ("image_output" in price) {

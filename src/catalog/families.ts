@@ -24,7 +24,7 @@ interface FamilyRow {
   /** A model is listed at and callable through only these. */
   readonly endpoints: readonly MediaEndpoint[];
   /** The name of its price schema (media-price-schema.ts). */
-  readonly price: "tokens" | "tiers" | "images" | "seconds" | "video_tokens";
+  readonly price: "tokens" | "tiers" | "images" | "seconds" | "sound_seconds" | "video_tokens";
 }
 
 const rows = {
@@ -33,8 +33,12 @@ const rows = {
   "task-image-1": { kind: "image", endpoints: ["tasks"], price: "tiers" },
   "task-image-2": { kind: "image", endpoints: ["tasks"], price: "tokens" },
   "image-c": { kind: "image", endpoints: ["tasks"], price: "images" },
-  "video-v1": { kind: "video", endpoints: ["tasks", "videos_generations"], price: "seconds" },
-  "video-v1.5": { kind: "video", endpoints: ["tasks", "videos_generations"], price: "seconds" },
+  "video-v1": { kind: "video", endpoints: ["tasks", "videos_generations"], price: "sound_seconds" },
+  "video-v1.5": {
+    kind: "video",
+    endpoints: ["tasks", "videos_generations"],
+    price: "sound_seconds",
+  },
   "video-seconds": { kind: "video", endpoints: ["tasks"], price: "seconds" },
   "video-tokens": { kind: "video", endpoints: ["tasks"], price: "video_tokens" },
 } as const satisfies Readonly<Record<string, FamilyRow>>;

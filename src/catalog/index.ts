@@ -1,6 +1,6 @@
 /** Public exports of the catalogue: models, providers, offers and prices as data. docs/configuration.md. */
 export * from "./types.ts";
-export type * from "./price-types.ts";
+export * from "./price-types.ts";
 export { wholeTimeouts } from "./timeouts.ts";
 export { dialectRows, type Dialect, type DialectRow } from "./dialects.ts";
 export { callEndpoints, mediaFamilies, type ImageFamily, type VideoFamily } from "./families.ts";

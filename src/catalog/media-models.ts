@@ -35,4 +35,6 @@ export const mediaModelRows: readonly MediaModelRow[] = [
   ...dashscope("image-c", "qwen-image", "wan2.6-image"),
   ...dashscope("video-seconds", "wan3.0-video", "wan2.7-t2v", "wan2.7-i2v", "wan2.7-r2v"),
   ...dashscope("video-seconds", "wan2.6-t2v", "wan2.6-i2v", "wan2.6-r2v"),
+  // Unlike the models above, these make silent videos too, at another price.
+  ...dashscope("video-v1.5", "wan2.6-i2v-flash", "wan2.6-r2v-flash"),
 ];

@@ -1,5 +1,5 @@
 /** Schemas of the prices of image and video models in the configuration file. */
-import { Type } from "../base/json-schema.ts";
+import { Type, type TSchema } from "../base/json-schema.ts";
 import { closed, perMillion, usd } from "./schema-kit.ts";
 
 const tokenPrice = closed({
@@ -20,16 +20,36 @@ const imagePrice = closed({
   }),
   input_image: Type.Optional(usd("USD per input image")),
 });
+
+const byResolution = <Rate extends TSchema>(rate: Rate) =>
+  closed({
+    "480p": Type.Optional(rate),
+    "720p": Type.Optional(rate),
+    "1080p": Type.Optional(rate),
+  });
+/** A rate, or one for videos with sound and one for those without. */
+const bySound = (rate: ReturnType<typeof usd>) => {
+  const { description } = rate as { readonly description?: string };
+  return Type.Union([rate, closed({ sound: rate, silent: rate })], {
+    description: `${description}, or two of them: { sound: "2.50", silent: "1.25" }`,
+  });
+};
 const perSecond = usd("USD per produced second");
 const secondPrice = closed({
-  output_second: closed({
-    "480p": Type.Optional(perSecond),
-    "720p": Type.Optional(perSecond),
-    "1080p": Type.Optional(perSecond),
-  }),
+  output_second: byResolution(perSecond),
   input_image: usd("USD per input image"),
 });
-const videoTokenPrice = closed({ output_video_token: perMillion("generated video tokens") });
+const soundSecondPrice = closed({
+  output_second: byResolution(bySound(perSecond)),
+  input_image: usd("USD per input image"),
+});
+const perVideoToken = bySound(perMillion("generated video tokens"));
+const videoTokenPrice = closed({
+  output_video_token: Type.Union([...perVideoToken.anyOf, byResolution(perVideoToken)], {
+    description:
+      'USD per million generated video tokens, a decimal string such as "2.50"; or by sound: { sound: "2.50", silent: "1.25" }; or either of them by resolution: { 720p: "7", 1080p: "7.70" }',
+  }),
+});
 
 /** The price schema of each kind of billing, by its name in families.ts. */
 export const mediaPrices = {
@@ -37,5 +57,6 @@ export const mediaPrices = {
   tiers: tierPrice,
   images: imagePrice,
   seconds: secondPrice,
+  sound_seconds: soundSecondPrice,
   video_tokens: videoTokenPrice,
 };

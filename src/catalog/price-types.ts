@@ -109,18 +109,28 @@ export interface ImagePrice {
   readonly inputImage: NanoUsd;
 }
 
+/** One rate for all videos, or one for those with sound and one for those without. */
+export type VideoRate = NanoUsd | { readonly sound: NanoUsd; readonly silent: NanoUsd };
+
+/** Rates by resolution. */
+export type VideoRates = Readonly<Record<string, VideoRate>>;
+
 /** Nano-USD per produced second by resolution, and per input image. */
 export interface VideoSecondPrice {
   readonly basis: "video_seconds";
-  readonly outputSecond: Readonly<Record<string, NanoUsd>>;
+  readonly outputSecond: VideoRates;
   readonly inputImage: NanoUsd;
 }
 
-/** Nano-USD per million generated-video tokens. */
+/** Nano-USD per million generated-video tokens: one rate, or one by resolution. */
 export interface VideoTokenPrice {
   readonly basis: "video_tokens";
-  readonly outputVideoToken: NanoUsd;
+  readonly outputVideoToken: VideoRate | VideoRates;
 }
+
+/** True for rates by resolution. */
+export const isByResolution = (rate: VideoRate | VideoRates): rate is VideoRates =>
+  typeof rate !== "bigint" && rate["sound"] === undefined;
 
 export type MediaPrice =
   | ImageTokenPrice

@@ -83,7 +83,7 @@ function mediaPriceRow(price: MediaPrice) {
     case "video_seconds":
       return { output_second: usdTree(price.outputSecond), input_image: usd(price.inputImage) };
     case "video_tokens":
-      return { output_video_token: usd(price.outputVideoToken) };
+      return { output_video_token: usdTree(price.outputVideoToken) };
   }
 }
 

@@ -156,15 +156,16 @@ function checkLimits({ path, row }: Row): Finding[] {
 
 const checkOfferPrices = ({ path, row }: Row): Finding[] =>
   rowsAt(row, "offers", path).flatMap((offer) =>
-    checkSecondPrice(offer.row["price"], [...offer.path, "price"]),
+    checkVideoPrice(offer.row["price"], [...offer.path, "price"]),
   );
 
-function checkSecondPrice(price: unknown, path: Row["path"]): Finding[] {
-  const rates = isObject(price) ? price["output_second"] : undefined;
-  if (!isObject(rates) || Object.keys(rates).length > 0) return [];
-  const at = [...path, "output_second"];
-  return [{ path: at, message: "no resolution has a price", fix: 'write 480p: "0.05"' }];
-}
+const checkVideoPrice = (price: unknown, path: Row["path"]): Finding[] =>
+  ["output_second", "output_video_token"].flatMap((key) => {
+    const rates = isObject(price) ? price[key] : undefined;
+    if (!isObject(rates) || Object.keys(rates).length > 0) return [];
+    const at = [...path, key];
+    return [{ path: at, message: "no resolution has a price", fix: 'write 480p: "0.05"' }];
+  });
 
 function checkStorage(file: WireObject): Finding[] {
   const { storage } = file;
@@ -228,7 +229,7 @@ function checkPrices(file: WireObject, models: readonly Row[]): Finding[] {
     const path = ["prices", id];
     if (!ids.has(id))
       return [
-        ...checkSecondPrice(price, path),
+        ...checkVideoPrice(price, path),
         ...(isObject(price) ? checkPrice({ path, row: price }) : []),
       ];
     const fix = "its offers have its price";

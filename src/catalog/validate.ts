@@ -23,6 +23,7 @@ import { secretKeyName, isSecretKey } from "./secrets.ts";
 
 /** The part of JSON Schema that is searched for a fix. */
 interface SchemaNode {
+  readonly type?: string;
   readonly description?: string;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
@@ -163,6 +164,10 @@ function explain(breach: Breach, place: Place, subject: Subject): Finding[] {
     }
     case "type":
       return [wrongType(place, String(breach.params.type), subject)];
+    case "anyOf":
+      if (typeof value === "number" && node?.anyOf?.some(({ type }) => type === "string"))
+        return [wrongType(place, "string", subject)];
+      return [{ path, message: `${nameOf(value, path)} does not fit`, fix: node?.description }];
     case "boolean":
       // Repeats the error of additionalProperties.
       return [];
@@ -190,9 +195,7 @@ function suggestFor(value: unknown, allowed: readonly string[]): string {
 }
 
 function wrongValue(breach: Breach, name: string): string {
-  if (breach.keyword === "pattern" || breach.keyword === "anyOf") {
-    return `${name} does not fit`;
-  }
+  if (breach.keyword === "pattern") return `${name} does not fit`;
   if (breach.keyword === "minLength") return "must not be empty";
   if (breach.keyword === "minItems" || breach.keyword === "minProperties") {
     return "must have at least one entry";

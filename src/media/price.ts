@@ -6,7 +6,14 @@ import { assert } from "../base/assert.ts";
 import { GatewayError } from "../base/errors.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
 import { imagesPart, sumOfParts, tokensPart, type PricePart } from "../base/price-parts.ts";
-import type { ImagePrice, ImageTierPrice, MediaPrice } from "../catalog/index.ts";
+import {
+  isByResolution,
+  type ImagePrice,
+  type ImageTierPrice,
+  type MediaPrice,
+  type VideoRate,
+  type VideoRates,
+} from "../catalog/index.ts";
 import type { MediaUsage } from "./types.ts";
 
 type Usage<Unit extends MediaUsage["unit"]> = Extract<MediaUsage, { unit: Unit }>;
@@ -36,7 +43,7 @@ export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly Price
       return partsOfImages(expect(usage, "images"), imageRate(price, usage), price.inputImage);
     case "video_seconds": {
       const counts = expect(usage, "video_seconds");
-      const rate = rateOf(price.outputSecond, counts.resolution, "resolution");
+      const rate = videoRate(price.outputSecond, counts);
       // A usage has whole microseconds (usage.ts), so nothing is rounded here.
       const millionths = BigInt(Math.round(counts.seconds * 1_000_000));
       return [
@@ -45,8 +52,9 @@ export function mediaParts(price: MediaPrice, usage: MediaUsage): readonly Price
       ];
     }
     case "video_tokens": {
-      const { tokens } = expect(usage, "video_tokens");
-      return [tokensPart("output_video_tokens", tokens, price.outputVideoToken)];
+      const counts = expect(usage, "video_tokens");
+      const rate = videoRate(price.outputVideoToken, counts);
+      return [tokensPart("output_video_tokens", counts.tokens, rate)];
     }
   }
 }
@@ -61,10 +69,12 @@ export function pricedValues(
     case "images":
       if (typeof price.outputImage === "bigint") return undefined;
       return { field: "image_size", values: Object.keys(price.outputImage) };
+    case "video_tokens":
+      if (!isByResolution(price.outputVideoToken)) return undefined;
+      return { field: "resolution", values: Object.keys(price.outputVideoToken) };
     // Checked to be complete when the configuration is read, or without tiers.
     case "image_tiers":
     case "image_tokens":
-    case "video_tokens":
       return undefined;
   }
 }
@@ -79,11 +89,21 @@ const partsOfImages = (usage: Usage<"images">, output: NanoUsd, input: NanoUsd) 
   imagesPart("input_images", usage.inputImages, input),
 ];
 
-function rateOf(rates: Readonly<Record<string, NanoUsd>>, tier: string, param: string): NanoUsd {
+function rateOf<Rate>(rates: Readonly<Record<string, Rate>>, tier: string, param: string): Rate {
   const rate = Object.hasOwn(rates, tier) ? rates[tier] : undefined;
   if (rate !== undefined) return rate;
   const message = `${param}: ${tier} has no price here; ${Object.keys(rates).join(", ")} have.`;
   throw new GatewayError("unsupported_value", message, { param });
+}
+
+/** The rate of a video by its resolution, then by whether it has sound. */
+function videoRate(
+  rates: VideoRate | VideoRates,
+  { resolution = "", silent = false }: Pick<Usage<"video_tokens">, "resolution" | "silent">,
+): NanoUsd {
+  const rate = isByResolution(rates) ? rateOf(rates, resolution, "resolution") : rates;
+  if (typeof rate === "bigint") return rate;
+  return silent ? rate.silent : rate.sound;
 }
 
 /** A quality without a price of its own (`high`, which the upstream refuses) is reserved at the most expensive rate. */

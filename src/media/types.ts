@@ -111,9 +111,16 @@ export type MediaUsage =
       readonly unit: "video_seconds";
       readonly seconds: number;
       readonly resolution: string;
+      readonly silent?: true | undefined;
       readonly inputImages: number;
     }
-  | { readonly unit: "video_tokens"; readonly tokens: number };
+  | {
+      readonly unit: "video_tokens";
+      readonly tokens: number;
+      /** The tier that is priced; absent in usages from before prices had one by resolution. */
+      readonly resolution?: string | undefined;
+      readonly silent?: true | undefined;
+    };
 
 /** The vendor's report of what it produced; absent fields were not reported. */
 export interface ReportedUsage {

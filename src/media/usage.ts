@@ -131,12 +131,22 @@ function videoTokens(
   return Math.ceil((pixelsOfFrame(request, basis) * frames) / pixelsPerToken);
 }
 
+/**
+ * The fields of a request that select one of a video's rates. A video without a wish has sound, as at every vendor that makes some.
+ * It costs what was asked for, whatever the vendor says of its sound, so that it never costs more than the hold.
+ */
+const rateFields = ({ resolution, audio }: VideoRequest) => ({
+  resolution,
+  ...(audio === false && ({ silent: true } as const)),
+});
+
 function videoUsage(request: VideoRequest, reported: ReportedUsage): CountedMedia {
   const basis = families[request.family].usage;
   if (basis.unit === "video_tokens") {
     const most = videoTokens(request, basis);
     const told = plausibleReport(reported.videoTokens, most);
-    const usage = { unit: "video_tokens", tokens: Math.ceil(told ?? most) } as const;
+    const tokens = Math.ceil(told ?? most);
+    const usage = { unit: "video_tokens", tokens, ...rateFields(request) } as const;
     return { usage, isReported: told !== undefined };
   }
   const frames = [request.firstFrame, request.lastFrame].filter((frame) => frame !== undefined);
@@ -144,7 +154,7 @@ function videoUsage(request: VideoRequest, reported: ReportedUsage): CountedMedi
   const usage = {
     unit: "video_seconds",
     seconds: told ?? request.durationSeconds,
-    resolution: request.resolution,
+    ...rateFields(request),
     inputImages: frames.length + request.references.length,
   } as const;
   return { usage, isReported: told !== undefined };

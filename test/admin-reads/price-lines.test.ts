@@ -33,6 +33,15 @@ const seconds: MediaPrice = {
   inputImage: 53n,
 };
 const videoTokens: MediaPrice = { basis: "video_tokens", outputVideoToken: 59n };
+const silentSeconds: MediaPrice = {
+  basis: "video_seconds",
+  outputSecond: { "1080p": { sound: 61_000_000n, silent: 67_000_000n } },
+  inputImage: 0n,
+};
+const tokensBySound: MediaPrice = {
+  basis: "video_tokens",
+  outputVideoToken: { "480p": 71n, "720p": { sound: 73n, silent: 79n } },
+};
 
 /** The media prices, each with a usage that it can price. */
 const media: readonly [MediaPrice, MediaUsage, readonly string[]][] = [
@@ -59,6 +68,16 @@ const media: readonly [MediaPrice, MediaUsage, readonly string[]][] = [
     ["output_video_seconds", "input_images"],
   ],
   [videoTokens, { unit: "video_tokens", tokens: 999_999 }, ["output_video_tokens", "rounding"]],
+  [
+    silentSeconds,
+    { unit: "video_seconds", seconds: 4, resolution: "1080p", silent: true, inputImages: 0 },
+    ["output_video_seconds"],
+  ],
+  [
+    tokensBySound,
+    { unit: "video_tokens", tokens: 2_000_000, resolution: "720p", silent: true },
+    ["output_video_tokens"],
+  ],
 ];
 
 const offer = (provider: string, price: FixedPrice | MediaPrice) => ({ provider, price });

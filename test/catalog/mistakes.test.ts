@@ -221,7 +221,7 @@ stroage: {}
         "tollgate.yaml:26:21 models[4].offers[1].provider: the dialect openai-compatible of the provider "local" makes no videos; dialects that make videos: xai, dashscope, ark",
         "tollgate.yaml:26:71 models[4].offers[1].price.output_second: no resolution has a price; write 480p: "0.05"",
         "tollgate.yaml:26:88 models[4].offers[1].price.input_image: "-1" does not fit; USD per input image, a decimal string such as "2.50"",
-        "tollgate.yaml:31:70 models[5].offers[0].price.output_image: 3 does not fit; USD per image, one decimal string or one by image size: { 1K: "0.03" }",
+        "tollgate.yaml:31:70 models[5].offers[0].price.output_image: must be text, not 3; put it in quotes: "3"",
         "tollgate.yaml:32:5 models[6]: must be a mapping, not 17",
         "tollgate.yaml:37:28 models[7].reserve_output_tokens: 200 is above max_output_tokens (100); at most 100",
         "tollgate.yaml:38:13 models[7].offers: must have at least one entry; at least one way to serve the model",

@@ -58,6 +58,7 @@ providers:
     credentials:
       - { id: a, api_key: \${TEAM_A}, weight: \${WEIGHT} }
       - { id: b, api_key: "\${TEAM_B:-a default is a secret too}" }
+  - { id: tokens, dialect: ark, base_url: "https://tokens.example/api/v3", api_key: \${TEAM_A} }
   - { id: films, dialect: xai, base_url: "\${FILMS:-https://films.example/it's "here"/v1}", api_key: \${TEAM_A} }
 models:
   - id: acme/talk
@@ -73,7 +74,11 @@ models:
   - { <<: *image, id: acme/b, family: image-b, offers: [{ provider: openai, upstream_model: a, streaming: false,
       price: { input: "5", image_input: "8", output: "10", image_output: "30" } }] }
   - { id: acme/v, kind: video, family: video-v1, offers: [{ provider: films, upstream_model: v,
-      price: { output_second: { 480p: \${RATE} }, input_image: "0" } }] }
+      price: { output_second: { 480p: \${RATE}, 720p: { sound: "0.1", silent: "0.05" } }, input_image: "0" } }] }
+  - { id: acme/t, kind: video, family: video-tokens, offers: [
+      { provider: tokens, upstream_model: t, price: { output_video_token: "7" } },
+      { provider: tokens, upstream_model: u, price: { output_video_token: { sound: "2.4", silent: "1.2" } } },
+      { provider: tokens, upstream_model: w, price: { output_video_token: { 480p: "7", 1080p: { sound: "8", silent: "4" } } } }] }
 limits: { body_mb: \${BODY_MB} }
 storage: { kind: s3, bucket: b, access_key_id: id, secret_access_key: \${S3_SECRET} }
 console: { oidc: { issuer: https://id.example, client_id: tollgate, client_secret: "\${OIDC_SECRET}" } }

@@ -135,6 +135,18 @@ describe("mistakes in `prices`", () => {
       '  xai/grok-imagine-video: { output_second: {}, input_image: "0" }',
       /^2 .*output_second no resolution has a price/,
     ],
+    [
+      '  xai/grok-imagine-video: { output_second: { 480p: 0.05 }, input_image: "0" }',
+      /^2 .*output_second\.480p must be text, not 0\.05/,
+    ],
+    [
+      '  xai/grok-imagine-video: { output_second: { 480p: { sound: "1" } }, input_image: "0" }',
+      /^2 .*output_second\.480p a mapping does not fit/,
+    ],
+    [
+      '  alibaba/wan2.7-t2v: { output_second: { 720p: { sound: "2", silent: "1" } }, input_image: "0" }',
+      /^2 .*output_second\.720p must be text, not a mapping/,
+    ],
     ["  openai/gpt-4o: free", /^2 /],
     [
       '  openai/gpt-4o: { input: "5", output: "5", price_above: { input_tokens: 9 } }',
