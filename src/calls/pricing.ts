@@ -12,6 +12,7 @@ import {
   type PricedHours,
   type Provider,
   type TextOffer,
+  type TextPrice,
   type TextRates,
   type VideoRate,
   type VideoRates,
@@ -37,19 +38,19 @@ const row = (
 const perMillion = (billable: string, nano: NanoUsd, when?: PricingRow["when"]) =>
   row(billable, "million_tokens", nano, when);
 
-/** The prices of an embedding model. */
-export const embeddingPricing = (rates: TextRates): PricingRow[] => [
-  perMillion("input_tokens", rates.input),
-  ...requestRow(rates),
-];
+/** The prices of an embedding model, with those of some hours after them. */
+export const embeddingPricing = (price: TextPrice): PricingRow[] =>
+  allRows(price, (rates, when) => [
+    perMillion("input_tokens", rates.input, when),
+    ...requestRow(rates, when),
+  ]);
 
 /**
  * The rates of short calls first, then those of each tier, then the same for hours with their own price. A tier's rates apply to all
  * tokens of a call with more input (T64). Some offers have 1-hour cache writes (T54).
  */
 export function textPricing(offer: TextOffer, provider: Pick<Provider, "dialect">): PricingRow[] {
-  const { otherHours, hours = [], ...now } = offer.price;
-  const rows = (rates: TextRates, when?: PricingRow["when"]): PricingRow[] => [
+  return allRows(offer.price, (rates, when) => [
     perMillion("input_tokens", rates.input, when),
     perMillion("cache_read_tokens", rates.cacheRead ?? rates.input, when),
     ...(rates.explicitCacheRead === undefined
@@ -74,7 +75,13 @@ export function textPricing(offer: TextOffer, provider: Pick<Provider, "dialect"
     }),
     ...requestRow(rates, when),
     ...toolRows(rates, when),
-  ];
+  ]);
+}
+
+type RowsOf = (rates: TextRates, when?: PricingRow["when"]) => PricingRow[];
+
+/** The rows of a price, then those of each tier, then the same for hours with their own price. */
+function allRows({ otherHours, hours = [], ...now }: TextPrice, rows: RowsOf): PricingRow[] {
   const blocks = (
     { above = [], ...base }: FixedPrice,
     when?: PricingRow["when"],

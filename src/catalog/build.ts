@@ -9,7 +9,7 @@ import type {
 } from "./schema.ts";
 import { accessOf } from "./access-build.ts";
 import { TlsFiles } from "./tls-files.ts";
-import { priceOfRow, usdOrNone } from "./price-rows.ts";
+import { embeddingPriceOf, priceOfRow } from "./price-rows.ts";
 import { recordOfRow } from "./record-rows.ts";
 import { offerStreams } from "./media-dialects.ts";
 import type { Dialect } from "./dialects.ts";
@@ -116,11 +116,7 @@ function buildEmbedding(row: EmbeddingModelRow): EmbeddingModel {
     offers: row.offers.map((offer) => ({
       ...offeredFields(offer),
       protocol: "embeddings",
-      price: {
-        input: parseUsd(offer.price.input),
-        output: 0n,
-        request: usdOrNone(offer.price.request),
-      },
+      price: embeddingPriceOf(offer),
     })),
   };
 }

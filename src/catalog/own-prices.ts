@@ -2,8 +2,7 @@
  * `prices` of the configuration file: the operator's prices of models whose vendor a variable activates. They replace the list's
  * prices, or price models without one. docs/models.md, `Your own prices`.
  */
-import { parseUsd } from "../base/money.ts";
-import type { Static, TSchema } from "../base/json-schema.ts";
+import type { TSchema } from "../base/json-schema.ts";
 import { isObject, type WireObject } from "../base/json.ts";
 import { buildCatalog } from "./build.ts";
 import { mediaFamilies } from "./families.ts";
@@ -11,9 +10,14 @@ import { listedModel } from "./list/models.ts";
 import type { ListedModel, VendorRow } from "./list/types.ts";
 import { mediaModelRows } from "./media-models.ts";
 import { mediaPrices } from "./media-price-schema.ts";
-import { priceOfRow } from "./price-rows.ts";
-import { ownTextPriceSchema, type OwnTextPriceRow } from "./price-schema.ts";
-import { embeddingPriceSchema, type ConfigFile } from "./schema.ts";
+import { embeddingPriceOf, priceOfRow } from "./price-rows.ts";
+import {
+  ownEmbeddingPriceSchema,
+  ownTextPriceSchema,
+  type OwnEmbeddingPriceRow,
+  type OwnTextPriceRow,
+} from "./price-schema.ts";
+import type { ConfigFile } from "./schema.ts";
 import type {
   Catalog,
   EmbeddingModel,
@@ -33,11 +37,9 @@ export function ownPriceSchema(id: string, price: unknown): TSchema {
   const family = familyById.get(id);
   if (family !== undefined) return mediaPrices[mediaFamilies[family].price];
   return isObject(price) && price["output"] === undefined && price["input"] !== undefined
-    ? embeddingPriceSchema
+    ? ownEmbeddingPriceSchema
     : ownTextPriceSchema;
 }
-
-type EmbeddingRow = Static<typeof embeddingPriceSchema>;
 
 /** The listed model at the operator's price; undefined if the price is for another kind of model. */
 function withPrice(model: Model, price: WireObject): Model | undefined {
@@ -47,10 +49,9 @@ function withPrice(model: Model, price: WireObject): Model | undefined {
     return { ...model, offers: model.offers.map((offer) => ({ ...offer, price: own })) };
   }
   if (model.kind !== "embedding" || price["output"] !== undefined) return undefined;
-  const { input, request } = price as EmbeddingRow;
-  const own = { input: parseUsd(input), output: 0n, request: request && parseUsd(request) };
-  const offers = model.offers.map((offer) => ({ ...offer, price: own as typeof offer.price }));
-  return { ...model, offers };
+  const { price_hours, ...rates } = price as OwnEmbeddingPriceRow;
+  const own = embeddingPriceOf({ price: rates, price_hours });
+  return { ...model, offers: model.offers.map((offer) => ({ ...offer, price: own })) };
 }
 
 const free = { input: "0", output: "0" };

@@ -1,6 +1,6 @@
 /** Converts prices of text models from configuration rows to the catalogue, and back. */
 import { formatUsd, parseUsd, type NanoUsd } from "../base/money.ts";
-import type { PriceRow, TextPriceRow } from "./price-schema.ts";
+import type { EmbeddingPriceRow, PriceRow, TextPriceRow } from "./price-schema.ts";
 import { momentText } from "./record-rows.ts";
 import { toolRates } from "./tool-rates.ts";
 import type { FixedPrice, HourlyPrice, PriceTier, TextPrice, TextRates } from "./price-types.ts";
@@ -69,6 +69,15 @@ export function priceOfRow(row: PriceRow): TextPrice {
   return { ...price, later };
 }
 
+const asText = (price: EmbeddingPriceRow["price"]): TextPriceRow => ({ ...price, output: "0" });
+
+/** An embedding costs its input and its calls. The output has no tokens, so its rate is 0. */
+export const embeddingPriceOf = ({ price, price_hours }: EmbeddingPriceRow): TextPrice =>
+  priceOfRow({
+    price: asText(price),
+    price_hours: price_hours?.map((hours) => ({ ...hours, price: asText(hours.price) })),
+  });
+
 /** An amount as a configuration row has it, in USD. */
 export const usd = (amount: NanoUsd | undefined): string | undefined =>
   amount === undefined ? undefined : formatUsd(amount);
@@ -110,6 +119,22 @@ const hourlyPriceRow = (price: HourlyPrice) => ({
     ...fixedPriceRow(own),
   })),
 });
+
+const embeddingRates = ({ input, request }: ReturnType<typeof ratesRow>) => ({ input, request });
+
+/** The same for an embedding. */
+export function embeddingPriceRow(whole: TextPrice) {
+  const { price, price_hours } = priceRow(whole);
+  return {
+    price: embeddingRates(price),
+    price_hours: price_hours?.map(({ hours_utc, days, except, ...own }) => ({
+      hours_utc,
+      days,
+      except,
+      price: embeddingRates(own.price),
+    })),
+  };
+}
 
 /** The row has the price of other hours in `price`, whatever the hour. */
 export const priceRow = ({ otherHours, ...price }: TextPrice) => ({

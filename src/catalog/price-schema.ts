@@ -1,6 +1,6 @@
 /** The schema of a text model's price: tiers by input, hours, and prices with a start date. docs/models.md. */
 import { weekdays } from "../base/days.ts";
-import { Type, type Static } from "../base/json-schema.ts";
+import { Type, type Static, type TProperties } from "../base/json-schema.ts";
 import { closed, count, day, moment, perMillion, usd } from "./schema-kit.ts";
 
 export const textPriceSchema = closed(
@@ -68,8 +68,8 @@ const fixedPrice = { price: textPriceSchema, ...priceTiers };
 
 const time = "([01]\\d|2[0-3]):[0-5]\\d";
 
-/** `price_hours`, beside a price and its tiers. */
-const priceHours = {
+/** `price_hours`, beside a price of the same form. */
+const hoursOf = <Price extends TProperties>(price: Price, replaced: string) => ({
   price_hours: Type.Optional(
     Type.Array(
       closed({
@@ -97,16 +97,32 @@ const priceHours = {
             description: "days without these hours, such as holidays",
           }),
         ),
-        ...fixedPrice,
+        ...price,
       }),
       {
         minItems: 1,
-        description:
-          "other prices at some hours; the first entry that includes the time of a call's admission replaces price and tiers",
+        description: `other prices at some hours; the first entry that includes the time of a call's admission replaces ${replaced}`,
       },
     ),
   ),
-};
+});
+
+const priceHours = hoursOf(fixedPrice, "price and tiers");
+
+export const embeddingPriceSchema = closed({
+  input: perMillion("input tokens"),
+  request: Type.Optional(usd("USD per call")),
+});
+const embeddingHours = hoursOf({ price: embeddingPriceSchema }, "the price");
+
+/** The keys of an embedding offer's price. */
+export const embeddingPriceKeys = { price: embeddingPriceSchema, ...embeddingHours };
+
+/** An entry of `prices` for an embedding model. */
+export const ownEmbeddingPriceSchema = closed({
+  ...embeddingPriceSchema.properties,
+  ...embeddingHours,
+});
 
 /** An entry of `prices`: the rates, and the tiers and hours beside them. */
 export const ownTextPriceSchema = closed({
@@ -132,5 +148,8 @@ export const priceKeys = {
 
 const priced = Type.Object(priceKeys);
 export type PriceRow = Static<typeof priced>;
+const embeddingPriced = Type.Object(embeddingPriceKeys);
+export type EmbeddingPriceRow = Static<typeof embeddingPriced>;
+export type OwnEmbeddingPriceRow = Static<typeof ownEmbeddingPriceSchema>;
 export type OwnTextPriceRow = Static<typeof ownTextPriceSchema>;
 export type TextPriceRow = Static<typeof textPriceSchema>;

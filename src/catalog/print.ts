@@ -10,7 +10,7 @@ import { formatUsd, type NanoUsd } from "../base/money.ts";
 import { isIdentity } from "./access-check.ts";
 import { accessRow } from "./access-build.ts";
 import { isDisguised, undisguise } from "./environment.ts";
-import { priceRow, usd } from "./price-rows.ts";
+import { embeddingPriceRow, priceRow, usd } from "./price-rows.ts";
 import { abilityRows, offerRecordRow } from "./record-rows.ts";
 import { hookRow } from "./hooks.ts";
 import { secretKeyName, isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
@@ -95,7 +95,7 @@ const mediaOfferRow = (offer: MediaOffer) => ({
 
 const embeddingOfferRow = (offer: EmbeddingOffer) => ({
   ...offeredRow(offer),
-  price: { input: usd(offer.price.input), request: usd(offer.price.request) },
+  ...embeddingPriceRow(offer.price),
 });
 
 /** A model as a configuration row; fields without a value are undefined. Offers are in the catalogue's order. */

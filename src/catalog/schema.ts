@@ -14,9 +14,14 @@ import {
   type MediaFamilyName,
 } from "./families.ts";
 import { mediaPrices } from "./media-price-schema.ts";
-import { ownTextPriceSchema, priceKeys } from "./price-schema.ts";
+import {
+  embeddingPriceKeys,
+  ownEmbeddingPriceSchema,
+  ownTextPriceSchema,
+  priceKeys,
+} from "./price-schema.ts";
 import { offerRecord, recordKeys } from "./record-schema.ts";
-import { closed, count, perMillion, seconds, text, usd } from "./schema-kit.ts";
+import { closed, count, seconds, text } from "./schema-kit.ts";
 import { settings } from "./settings-schema.ts";
 import { embeddingEndpoint, offerProtocols, textEndpoints } from "./types.ts";
 
@@ -151,18 +156,13 @@ export const textModelSchema = closed({
   offers: Type.Array(textOffer, some),
 });
 
-export const embeddingPriceSchema = closed({
-  input: perMillion("input tokens"),
-  request: Type.Optional(usd("USD per call")),
-});
-
 export const embeddingModelSchema = closed({
   ...named,
   kind: Type.Literal("embedding"),
   endpoints: entryPoints([embeddingEndpoint]),
   context_length: count("input tokens of one call"),
   fallbacks,
-  offers: Type.Array(closed({ ...offered, price: embeddingPriceSchema }), some),
+  offers: Type.Array(closed({ ...offered, ...embeddingPriceKeys }), some),
 });
 
 const mediaModel = <Kind extends string, Family extends MediaFamilyName, Price extends TSchema>(
@@ -245,7 +245,7 @@ const fileSchema = Type.Object(
     prices: Type.Optional(
       Type.Record(
         Type.String(),
-        Type.Union([ownTextPriceSchema, embeddingPriceSchema, ...Object.values(mediaPrices)]),
+        Type.Union([ownTextPriceSchema, ownEmbeddingPriceSchema, ...Object.values(mediaPrices)]),
         {
           description:
             "prices of models of vendors that a variable adds, by the model's id; each like `price` of an offer of its kind, and instead of every price in the list",

@@ -101,9 +101,8 @@ function priceText(offer: Json): string {
     const perCall = request === "0" ? "" : `, ${request} a call`;
     return `${input} / ${output}${hasOthers ? " +" : ""}${perCall}`;
   }
-  return Object.entries(defined(price))
-    .map(([name, value]) => `${name} ${rateText(value)}`)
-    .join(", ");
+  const rates = Object.entries(defined(price)).map(([name, value]) => `${name} ${rateText(value)}`);
+  return rates.join(", ") + (hasOthers ? " +" : "");
 }
 
 /** `0.05`, or one rate for each size: `480p 0.05 720p 0.07`. */

@@ -146,6 +146,59 @@ describe("prices by the hour", () => {
   });
 });
 
+describe("the price of an embedding by the hour", () => {
+  const vectors = (price: string) => `
+providers: [{ id: p, dialect: openai-compatible, base_url: "https://p.example/v1", api_key: none }]
+models:
+  - { id: a/v, kind: embedding, context_length: 1000, offers: [{ provider: p, upstream_model: v, ${price} }] }
+`;
+  const price = `price: { input: "1", request: "0.5" },
+    price_hours: [{ hours_utc: ["01:00-04:00"], days: [mon], price: { input: "3" } }]`;
+  const [peakMs, usualMs] = [Date.parse("2026-11-30T02:00Z"), Date.parse("2026-12-01T02:00Z")];
+  const at = (ms: number, of: Catalog = catalogIn(vectors(price))): TextPrice => {
+    const model = catalogAt(of, ms).models.get("a/v");
+    return model?.kind === "embedding" ? model.offers[0]!.price : expect.unreachable();
+  };
+
+  it("applies as that of text, and keeps the fee of a call", () => {
+    expect([at(peakMs), at(usualMs)].map(dollars)).toEqual([3n, 1n]);
+    expect(at(peakMs)).toMatchObject({ request: 500_000_000n, output: 0n });
+  });
+
+  it("is printed so that it reads back as the same catalogue, at any hour", () => {
+    const config = configIn(vectors(price));
+    for (const ms of [peakMs, usualMs]) {
+      const printed = printConfig({ ...config, catalog: catalogAt(config.catalog, ms) });
+      expect(catalogIn(printed)).toEqual(config.catalog);
+    }
+  });
+
+  it("MODELS-08: is listed beside the usual one, at any hour", () => {
+    const rowsAt = (ms: number) =>
+      listModels(catalogAt(catalogIn(vectors(price)), ms), undefined)[0]!.pricing;
+    const [unit, when] = ["million_tokens", { hours_utc: "01:00-04:00", days: "mon" }];
+    expect(rowsAt(peakMs)).toEqual([
+      { billable: "input_tokens", unit, price_usd: "1" },
+      { billable: "requests", unit: "request", price_usd: "0.5" },
+      { billable: "input_tokens", unit, price_usd: "3", when },
+      { billable: "requests", unit: "request", price_usd: "0.5", when },
+    ]);
+    expect(rowsAt(usualMs)).toEqual(rowsAt(peakMs));
+  });
+
+  it("is one of `prices` too, and is checked as that of text", () => {
+    const hours = (text: string) =>
+      mistakesIn(`prices: { a/v: { input: "1", price_hours: [${text}] } }`, {});
+    expect(hours(`{ hours_utc: ["01:00-02:00"], price: { input: "3" } }`)).toEqual([]);
+    expect(hours(`{ hours_utc: ["01:00-01:00"], price: { input: "3" } }`)).toEqual([
+      expect.stringContaining("prices.a/v.price_hours[0].hours_utc[0]"),
+    ]);
+    expect(hours(`{ hours_utc: ["01:00-02:00"], price: { input: "3", output: "1" } }`)).toEqual([
+      expect.stringContaining("prices.a/v.price_hours[0].price.output: unknown key"),
+    ]);
+  });
+});
+
 describe("the check of a configuration", () => {
   const mistakes = (hours: string, price = usual) =>
     mistakesIn(file(`${price}, price_hours: [${hours}]`), {}).map((line) =>

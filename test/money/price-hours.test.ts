@@ -1,6 +1,7 @@
 /** Calls at prices by the hour: each pays the price of the time of its admission, whatever the time of its answer. docs/models.md. */
 import { expect, it } from "vitest";
 import { manualClock } from "../support/manual-clock.ts";
+import { json } from "../support/recorder.ts";
 import {
   answering,
   chatConfig,
@@ -19,6 +20,8 @@ const config = (url: string) =>
     "models:",
     `  - { id: steady, dialect: openai-compatible, base_url: "${url}/steady", api_key: none }
 models:
+  - { id: acme/vectors, kind: embedding, context_length: 8192, offers: [{ provider: up, upstream_model: v,
+      price: { input: "1" }, price_hours: [{ hours_utc: ["01:00-04:00"], price: { input: "2" } }] }] }
   - id: acme/shared
     kind: text
     context_length: 2000000
@@ -35,6 +38,11 @@ function nextDay() {
   return { before: at("00:59:59"), during: at("01:00:00"), after: at("04:00:00") };
 }
 const usage = usageOf(1_000, 500);
+const vectorsAnswer = json({
+  object: "list",
+  data: [{ object: "embedding", index: 0, embedding: [0.1] }],
+  usage: { prompt_tokens: 9, total_tokens: 9 },
+});
 const nano = 1_000n * 1_000n + 500n * 2_000n;
 
 describeGateways("a price by the hour", { config, clock }, (bench) => {
@@ -65,6 +73,26 @@ describeGateways("a price by the hour", { config, clock }, (bench) => {
       await bench().expectClean();
     },
   );
+
+  it("BILL-01: is that of the admission for embeddings too", async () => {
+    const { before, during, after } = nextDay();
+    const amountAt = async (admittedMs: number, answeredMs: number) => {
+      await moveClock(bench(), clock, admittedMs);
+      bench().up.answer(async (request, response) => {
+        await moveClock(bench(), clock, answeredMs);
+        await vectorsAnswer(request, response);
+      });
+      const response = await bench().post("/v1/embeddings", { model: "acme/vectors", input: "Hi" });
+      await response.text();
+      const id = idOf(response);
+      const { cost_nano: logged } = await bench().logRow(id);
+      expect(logged).toBe((await bench().entry(id))?.amount_nano);
+      return logged;
+    };
+    expect(await amountAt(before, during)).toBe(9_000n);
+    expect(await amountAt(during, after)).toBe(18_000n);
+    expect(await amountAt(after, after)).toBe(9_000n);
+  });
 
   it("T64: is reserved at the rates that it is charged at", async () => {
     const { before, during } = nextDay();
