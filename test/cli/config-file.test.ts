@@ -149,6 +149,40 @@ it("check and doctor warn of an offer that a model lists twice", async () => {
   expect(told.stdout).toMatch(/^warning +offers: acme\/twice: .*is listed twice/m);
 });
 
+it("check and doctor warn of a later price that ends hours or tiers", async () => {
+  const path = join(directory, "later.yaml");
+  const price = 'price: { input: "1", output: "2" }';
+  const hours = `price_hours: [{ hours_utc: ["01:00-02:00"], ${price} }]`;
+  const tiers = `price_above: { input_tokens: 9, ${price} }`;
+  const model = (id: string, first: string, later: string) =>
+    `  - { id: ${id}, kind: text, context_length: 9000, max_output_tokens: 100, endpoints: [chat_completions], offers: [
+        { provider: a, protocol: chat, upstream_model: up, ${price}, ${first}, later_prices: [{ from: 2027-01-01, ${price}${later} }] }] }`;
+  writeFileSync(
+    path,
+    [
+      'providers: [{ id: a, dialect: openai-compatible, base_url: "http://127.0.0.1:9/v1", api_key: k }]',
+      "models:",
+      model("acme/hours", hours, ""),
+      model("acme/tiers", tiers, ""),
+      model("acme/kept", hours, `, ${hours}`),
+      model("acme/kept-tiers", tiers, `, ${tiers}`),
+    ].join("\n"),
+  );
+  const checked = await tollgateHere(["config", "check", path], empty);
+  expect(checked).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^tollgate: warning: a later price .* no price_hours, .*: acme\/hours\ntollgate: warning: a later price .* no tiers, .*: acme\/tiers\n$/,
+    ) as string,
+  });
+  const told = await tollgateHere(["doctor", "--config", path], {
+    ...empty,
+    TOLLGATE_DATA_DIR: join(directory, "data"),
+  });
+  expect(told.stdout).toMatch(/^warning +offers: acme\/hours: a later price .*no price_hours/m);
+  expect(told.stdout).toMatch(/^warning +offers: acme\/tiers: a later price .*no tiers/m);
+});
+
 it("check, doctor and the start's log report a tollgate.yml that is not read", async () => {
   const beside = join(directory, "beside");
   mkdirSync(beside);
