@@ -5,6 +5,9 @@ import type { Health, ServedModel } from "../routing/index.ts";
 import { mediaDialect, type MediaDialect, type Pools } from "../upstream/index.ts";
 import type { Failure } from "./failure.ts";
 
+/** The most providers of a model that a call asks. */
+export const candidatesMax = 4;
+
 /** The attempts at one provider so far, for one call. */
 export interface ProviderAttempts {
   readonly count: number;
@@ -24,6 +27,11 @@ export interface Candidate {
   readonly isLongerLeftOut?: boolean;
   /** The session of the call. Its calls use one credential, because prompt cache and reasoning belong to the vendor's account. */
   readonly session?: string | undefined;
+  /**
+   * Leaves earlier reasoning of other vendors and accounts out of the request from now on. Returns false if it has none, or goes without it
+   * already. Absent: requests of this kind have none.
+   */
+  leaveOutProofs?(): boolean;
 }
 
 /** A provider that may serve an image or video call, with its dialect. */

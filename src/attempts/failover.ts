@@ -16,7 +16,7 @@ import {
   type MeasuredCall,
 } from "../routing/index.ts";
 import { maskError } from "../upstream/index.ts";
-import { nextAfter, type Candidate } from "./candidates.ts";
+import { candidatesMax, nextAfter, type Candidate } from "./candidates.ts";
 import {
   AttemptFailure,
   withFailover,
@@ -24,6 +24,7 @@ import {
   noneAvailable,
   laterFailure,
 } from "./failure.ts";
+import { followers, Progress, type Place } from "./progress.ts";
 import { noteFailure, reportFailure, type Attempt } from "./record.ts";
 import { endAttempt, type TracedCall } from "./trace.ts";
 
@@ -49,8 +50,7 @@ export interface AttemptingCall {
   readonly reply: { readonly gone: boolean };
 }
 
-/** Limits per model: providers, and attempts in all. A provider with several credentials may take more than one attempt. */
-const candidatesMax = 4;
+/** The most attempts for a model. A provider with several credentials may take more than one. */
 const attemptsMax = 6;
 const retryPauseMs = 200;
 
@@ -105,7 +105,7 @@ export abstract class Failover<
    * refused the request as too long, tries all that had no attempt: another context may be longer.
    */
   async #attemptSeveral(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
-    const made = new AttemptCounts();
+    const made = new Progress<Asked>();
     const tried = await this.#attemptEach(call, planned, "admitted", made);
     if (tried === notAttempted) return this.#attemptEach(call, planned, "any");
     if (!(tried instanceof AttemptFailure)) return tried;
@@ -133,16 +133,16 @@ export abstract class Failover<
     call: Call,
     planned: readonly Planned[],
     filter: CandidateFilter,
-    made = new AttemptCounts(),
+    made = new Progress<Asked>(),
   ): Promise<Tried<Answer>> {
     const { health } = call.services;
     let failed: AttemptFailure | undefined;
     let model: string | undefined;
     let skipped = 0;
-    for (const { candidate, place } of this.#candidates(call, planned)) {
+    for (const { candidate, place, isAgain } of this.#candidates(call, planned, made)) {
       if (candidate.model !== model) skipped = 0;
       ({ model } = candidate);
-      const mayAttempt = this.#mayAttempt(call, candidate, filter);
+      const mayAttempt = isAgain || this.#mayAttempt(call, candidate, filter);
       // Awaits only if the other gateways must be asked which of them sends the probe.
       if (mayAttempt !== true && !(await mayAttempt)) {
         skipped += 1;
@@ -156,6 +156,7 @@ export abstract class Failover<
         attempts = made.add(model);
         const tried = await this.#attempt(call, candidate, asked);
         if (!(tried instanceof AttemptFailure)) return tried;
+        made.noteRefusal(candidate, tried.failure);
         failed = laterFailure(failed, tried);
         const next = nextAfter(failed.failure, health, candidate, { count, asked });
         if (next === "end" || call.reply.gone) throw failed;
@@ -179,21 +180,32 @@ export abstract class Failover<
     return filter === "probed" ? health.isProbed(offer, provider) : health.admit(offer, provider);
   }
 
-  /** Yields the allowed candidates, at most `candidatesMax` of each model. */
+  /**
+   * Yields the allowed candidates, at most `candidatesMax` of each model. After those of a model, yields the first one that refused earlier
+   * reasoning of another vendor or account again: it is asked once more without it, before any other model.
+   */
   *#candidates(
     call: Call,
     planned: readonly Planned[],
-  ): Generator<{ readonly candidate: Asked; readonly place: Place }> {
+    made: Progress<Asked>,
+  ): Generator<{ readonly candidate: Asked; readonly place: Place; readonly isAgain: boolean }> {
     let model: string | undefined;
-    let count = 0;
+    let place: Place = { index: 0, count: 0 };
+    const again = () =>
+      made
+        .takeRefusing(model)
+        .filter((candidate) => this.#isAllowed(call, candidate))
+        .map((candidate) => ({ candidate, place, isAgain: true }));
     for (const [index, each] of planned.entries()) {
       const candidate = this.candidate(call, each);
       if (!candidate) continue;
-      count = candidate.model === model ? count + 1 : 1;
+      if (candidate.model !== model) yield* again();
+      place = { index, count: candidate.model === model ? place.count + 1 : 1 };
       ({ model } = candidate);
-      if (count <= candidatesMax && this.#isAllowed(call, candidate))
-        yield { candidate, place: { index, count } };
+      if (place.count <= candidatesMax && this.#isAllowed(call, candidate))
+        yield { candidate, place, isAgain: false };
     }
+    yield* again();
   }
 
   /** True if the caller's layers allow the candidate by the current configuration (T74). */
@@ -263,33 +275,4 @@ export abstract class Failover<
       if (span !== undefined) endAttempt(span, { provider, attempt, record });
     }
   }
-}
-
-/** The attempts of one call for each model. */
-class AttemptCounts {
-  readonly #made = new Map<string | undefined, number>();
-
-  /** Counts one more; returns how many there are. */
-  add(model: string | undefined): number {
-    const attempts = (this.#made.get(model) ?? 0) + 1;
-    this.#made.set(model, attempts);
-    return attempts;
-  }
-}
-
-/** A candidate's index in the plan, and its number among those of its model, from 1. */
-interface Place {
-  readonly index: number;
-  readonly count: number;
-}
-
-/** The id of a planned offer's model; undefined unless the call may go to several models. */
-const modelOf = (planned: object | undefined): unknown =>
-  planned !== undefined && "model" in planned ? planned.model : undefined;
-
-/** The number of later candidates of the same model. Each keeps one attempt, however many credentials the candidates before it have. */
-function followers(planned: readonly object[], { index, count }: Place): number {
-  const model = modelOf(planned[index]);
-  const following = planned.slice(index + 1).filter((one) => modelOf(one) === model);
-  return Math.min(following.length, candidatesMax - count);
 }

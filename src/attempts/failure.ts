@@ -22,6 +22,8 @@ export interface Failure {
   readonly allowsFailover?: boolean;
   /** The same provider may be retried once, after a pause. */
   readonly retrySame?: boolean;
+  /** The same provider may answer without the earlier reasoning of another vendor or account. */
+  readonly refusesProof?: boolean | undefined;
   /** The shortest wait, in seconds, that this attempt or an earlier one asks for. Undefined for the only attempt. */
   readonly soonestSeconds?: number | undefined;
   /** The consequence for the health of the provider or its credential. Absent: none. */
@@ -68,6 +70,7 @@ export function failureOf(thrown: unknown): AttemptFailure {
     message: cause.message,
     allowsFailover: ours === undefined && health.fault === "provider",
     retrySame: health.retrySame,
+    refusesProof: health.refusesProof,
     health,
   });
 }

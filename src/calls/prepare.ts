@@ -20,7 +20,6 @@ import {
   codecs,
   routeOf,
   upstreamCodecs,
-  type JsonObject,
   type ProtocolName,
   type Route,
 } from "../protocols/index.ts";
@@ -28,7 +27,8 @@ import { plan, resolveModelId, type Plan } from "../routing/index.ts";
 import type { TextCall, TextServices } from "./context.ts";
 import type { CallRecord } from "./record.ts";
 import { boundOf, reservedOutput } from "./bound.ts";
-import { planWithFallbacks, withoutFallbacks } from "./fallbacks.ts";
+import { planWithFallbacks } from "./fallbacks.ts";
+import { bodyFor, type FilteredBody } from "./filtered-body.ts";
 import { conversationOf } from "./conversation.ts";
 import { isClaudeInChat } from "./hour-writes.ts";
 import { markingAt } from "./marks-sessions.ts";
@@ -136,12 +136,6 @@ const candidatesOf = (
   return offers.map((offer) => new OfferCandidate(parts, offer));
 };
 
-/** The caller's body without parameters that the model lacks, and the notes about them. */
-interface FilteredBody {
-  readonly body: JsonObject;
-  readonly notes: readonly Note[];
-}
-
 /** The data that the candidates of one model share. */
 interface CandidateParts {
   readonly services: TextServices;
@@ -171,6 +165,8 @@ class OfferCandidate implements Candidate<TextOffer> {
   #releasable: CandidateParts | undefined;
   #filtered: FilteredBody | undefined;
   #route: Route | undefined;
+  /** True if the request goes without the proofs of earlier reasoning, which this provider refuses. */
+  #isUnproven = false;
 
   constructor(parts: CandidateParts, offer: TextOffer) {
     this.offer = offer;
@@ -210,6 +206,15 @@ class OfferCandidate implements Candidate<TextOffer> {
     this.#route?.discardDerived();
   }
 
+  leaveOutProofs(): boolean {
+    const { protocol, body } = this.#parts.call;
+    const hasProofs = codecs[protocol].direct.withoutProofs(body.value) !== undefined;
+    if (this.#isUnproven || !hasProofs) return false;
+    this.#isUnproven = true;
+    this.written = this.#filtered = this.#route = undefined;
+    return true;
+  }
+
   notes(): readonly Note[] {
     const { notes } = this.route();
     const own = this.#filteredBody().notes;
@@ -235,9 +240,11 @@ class OfferCandidate implements Candidate<TextOffer> {
 
   #filterForModel(): FilteredBody {
     const { call, record, model } = this.#parts;
-    const said = withoutFallbacks(call);
-    const own = (narrowed: Pick<TextModel, "id" | "parameters">): FilteredBody =>
-      removeUnsupported(narrowed, call.protocol, said);
+    const said = bodyFor(call, this.#isUnproven);
+    const own = (narrowed: Pick<TextModel, "id" | "parameters">): FilteredBody => {
+      const { body, notes } = removeUnsupported(narrowed, call.protocol, said.body);
+      return { body, notes: [...said.notes, ...notes] };
+    };
     const ofModel = own(model);
     if (model.id !== record.model) checkParameters(model, call.protocol, ofModel.body);
     if (this.offer.record?.parameters === undefined) return ofModel;

@@ -185,6 +185,7 @@ async function refused(
     message: wire.message,
     allowsFailover: fault === "provider",
     retrySame,
+    refusesProof: health.refusesProof,
     health,
     body: isPassedOn
       ? withMissingFields(withMessage(body, wire, error), errorCodec(protocol), error)

@@ -173,6 +173,12 @@ export interface CallFacts {
   readonly hourWrites?: boolean;
 }
 
+/** A copy of a caller's body as it goes on, and what to report of the changes. */
+export interface ChangedBody {
+  readonly body: JsonObject;
+  readonly notes: readonly Note[];
+}
+
 /** The part of a protocol that a direct route needs: nothing is converted, and the body changes only where necessary. */
 export interface DirectCodec {
   /**
@@ -185,10 +191,9 @@ export interface DirectCodec {
    * Returns the upstream's body: `model` set, filtered fields removed and noted (TXT-17 to TXT-19), and on streams the usage that metering
    * needs requested (T47). Never changes `body` itself.
    */
-  request(
-    body: JsonObject,
-    upstream: UpstreamAddress,
-  ): { readonly body: JsonObject; readonly notes: readonly Note[] };
+  request(body: JsonObject, upstream: UpstreamAddress): ChangedBody;
+  /** Returns a copy of the caller's body without the proofs of earlier reasoning, for a vendor that refuses them; undefined if it has none. */
+  withoutProofs(body: JsonObject): ChangedBody | undefined;
   /**
    * Returns why a body with a success status is no answer: the upstream's own error, or nothing that could be an answer (T60). Undefined
    * for an answer.

@@ -28,6 +28,8 @@ export interface Row {
   readonly refused?: "credential" | "model";
   /** Present if another account of the same provider may answer: its other credentials are tried first. */
   readonly otherAccountMayAnswer?: true;
+  /** Present if the vendor may answer the same request without the earlier reasoning that another vendor or account made. */
+  readonly refusesProof?: true;
   readonly code:
     | "upstream_rejected"
     | "upstream_error"
@@ -46,6 +48,7 @@ const callerMistake: Row = {
 const otherProvidersMayAnswer: Row = { ...callerMistake, fault: "provider" };
 /** As `otherProvidersMayAnswer`. Another account of this provider may have made the proof, or may have a higher rate. */
 const otherAccountsMayAnswer: Row = { ...otherProvidersMayAnswer, otherAccountMayAnswer: true };
+const foreignProof: Row = { ...otherAccountsMayAnswer, refusesProof: true };
 const providerFault: Row = {
   fault: "provider",
   retrySame: true,
@@ -154,7 +157,7 @@ function rowOfBadRequest(wire: WireError, headers: Refusal["headers"]): Row | un
   if (amazonLimit.test(String(headers["x-amzn-errortype"]))) return limited;
   if (isAboutModel(wire) || plainHttp.test(wire.message)) return ourSetup;
   if (lacksAccess(wire.message)) return ourCredentialHere;
-  if (isForeignProof(wire)) return otherAccountsMayAnswer;
+  if (isForeignProof(wire)) return foreignProof;
   return isModelsMistake(wire) ? otherProvidersMayAnswer : undefined;
 }
 

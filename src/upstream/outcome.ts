@@ -40,6 +40,8 @@ export interface Outcome {
   readonly credential?: RefusedCredential | undefined;
   /** True if another account of the same provider may answer; the credential itself is not at fault. */
   readonly otherAccountMayAnswer?: boolean | undefined;
+  /** True if the vendor may answer the same request without earlier reasoning of another vendor or account. */
+  readonly refusesProof?: boolean | undefined;
   /** The caller's error if this attempt was the last. */
   readonly error: GatewayError;
 }
@@ -55,7 +57,7 @@ const retryAfterSecondsMax = 3600;
 export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick<Row, "fault"> {
   const { status, wire, headers } = refusal;
   const row = rowOf(refusal);
-  const { fault, retrySame, hurtsHealth, refused, otherAccountMayAnswer } = row;
+  const { fault, retrySame, hurtsHealth, refused, otherAccountMayAnswer, refusesProof } = row;
   const retryAfterMs = retryAfterMsOf(headers, nowMs) ?? retryAfterInBody(wire);
   return {
     fault,
@@ -64,6 +66,7 @@ export function outcomeOfStatus(refusal: Refusal, nowMs: number): Outcome & Pick
     silent: false,
     credential: refused && { of: refused, retryAfterMs },
     otherAccountMayAnswer,
+    refusesProof,
     error: errorOf(row, status, wire, secondsOf(retryAfterMs)),
   };
 }

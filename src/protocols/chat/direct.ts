@@ -12,6 +12,7 @@ import { namesTool } from "./finish.ts";
 import { fitHistory } from "./fit-history.ts";
 import { fitVendor } from "./fit-vendor.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
+import { withoutProofs } from "./proofs.ts";
 import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
 import { misreports, normaliseUsage, readUsage, writeUsage } from "./usage.ts";
@@ -73,6 +74,7 @@ export const chatDirect: DirectCodec = {
   validate: checkChatRequest,
   facts: readFacts,
   request: directRequest,
+  withoutProofs,
   failure,
   usage: (answer) => readUsage(answer["usage"]),
   misreportsUsage: (answer) => misreports(answer["usage"]),

@@ -18,6 +18,7 @@ import { isOlderGeneration } from "./limits.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
+import { withoutProofs } from "./proofs.ts";
 import { answerPictures, answerText } from "./read-stream.ts";
 import { validate } from "./request.ts";
 import { GenerateTap } from "./tap.ts";
@@ -125,6 +126,7 @@ export const direct: DirectCodec = {
   validate,
   facts,
   request,
+  withoutProofs,
   failure,
   usage: (wire) => withUses(decodeUsage(wire["usageMetadata"]), groundingUses(wire["candidates"])),
   misreportsUsage: (wire) => misreports(wire["usageMetadata"]),

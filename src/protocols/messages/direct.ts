@@ -21,6 +21,7 @@ import { completeAnswer } from "./complete.ts";
 import { decodeError } from "./errors.ts";
 import { fitSystemTurns } from "./late-system.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
+import { withoutProofs } from "./proofs.ts";
 import { validate } from "./request.ts";
 import { fillOmittedThinking } from "./omitted-thinking.ts";
 import { MessagesTap } from "./tap.ts";
@@ -125,6 +126,7 @@ export const direct: DirectCodec = {
   validate,
   facts,
   request,
+  withoutProofs,
   failure,
   usage: (wire) => decodeUsage(wire["usage"], wire),
   misreportsUsage: (wire) => misreports(wire["usage"]),

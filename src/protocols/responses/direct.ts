@@ -15,6 +15,7 @@ import { decodeError } from "./errors.ts";
 import { answerText, readFacts } from "./facts.ts";
 import { fitHistory } from "./fit-history.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
+import { withoutProofs } from "./proofs.ts";
 import { completeResponse } from "./response-object.ts";
 import { ResponsesTap } from "./tap.ts";
 import { misreports, readUsage, writeUsage } from "./usage.ts";
@@ -74,6 +75,7 @@ export const responsesDirect: DirectCodec = {
   validate: checkResponsesRequest,
   facts: readFacts,
   request: directRequest,
+  withoutProofs,
   failure,
   isInProgress,
   usage: (answer) =>

@@ -1,0 +1,49 @@
+/**
+ * Proofs of earlier thoughts: signatures, which only the vendor or account that made them can verify. If all of them refuse, the request goes
+ * without. A call gets the marker in place of its signature, which Gemini 3 requires. T38, T43.
+ */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
+import { isObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../canonical/request.ts";
+import type { ChangedBody } from "../codec.ts";
+import { skipSignatureInAnswers } from "../skip-signature.ts";
+import { read } from "./names.ts";
+import { signatureOf } from "./parts.ts";
+
+/** Returns a copy of the caller's body without signatures; undefined if it has none. */
+export function withoutProofs(body: JsonObject): ChangedBody | undefined {
+  const contents = exactTwinOf(body["contents"]);
+  if (!Array.isArray(contents) || !contents.some(holdsProof)) return undefined;
+  const detail = "the upstream refuses signatures of another vendor or account, dropped";
+  return {
+    body: { ...body, contents: contents.map(unproven) },
+    notes: [{ param: "contents.parts.thoughtSignature", kind: "dropped", detail }],
+  };
+}
+
+type Holder = JsonObject & { parts: Json[] };
+
+const holdsProof = (content: Json): content is Holder =>
+  isObject(content) && Array.isArray(content["parts"]) && content["parts"].some(isProven);
+
+const isProven = (part: Json): part is JsonObject =>
+  isObject(part) && signatureOf(part) !== undefined;
+
+function unproven(content: Json): Json {
+  if (!holdsProof(content)) return content;
+  const parts = content.parts.map((part) => (isProven(part) ? unsigned(part) : part));
+  const said = parts.filter((part) => !isEmpty(part));
+  return { ...content, parts: said.length > 0 ? said : [{ text: "" }] };
+}
+
+function unsigned(part: JsonObject): JsonObject {
+  const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part;
+  return isObject(read(part, "functionCall"))
+    ? { ...rest, thoughtSignature: skipSignatureInAnswers }
+    : rest;
+}
+
+/** True for a part that only carried its signature. */
+const isEmpty = (part: Json): boolean =>
+  isObject(part) &&
+  Object.entries(part).every(([name, value]) => name === "thought" || value === "");
