@@ -24,6 +24,8 @@ export function messageStart(context: AnswerContext, upstreamId: string): SseEve
         input_tokens: context.inputEstimate,
         cache_creation_input_tokens: 0,
         cache_read_input_tokens: 0,
+        // SDKs keep it to the end: null, because zeros would contradict the writes that the end reports.
+        cache_creation: null,
         output_tokens: 0,
       },
     },

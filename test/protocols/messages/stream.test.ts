@@ -150,7 +150,7 @@ describe("the writer of messages streams", () => {
     };
     const frames = encode([start, ...text("Hi"), { type: "usage", usage }, finish]);
     expect(frames.map(({ event, data }) => `${event} ${data}`)).toEqual([
-      'message_start {"type":"message_start","message":{"id":"msg_01abc","type":"message","role":"assistant","model":"acme/talk","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":77,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":0}}}',
+      'message_start {"type":"message_start","message":{"id":"msg_01abc","type":"message","role":"assistant","model":"acme/talk","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":77,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":null,"output_tokens":0}}}',
       'content_block_start {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
       'content_block_delta {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}',
       'content_block_stop {"type":"content_block_stop","index":0}',
