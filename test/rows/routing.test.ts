@@ -350,6 +350,10 @@ describe("sessions", () => {
       }
       const both = (at: number) => ({ "x-session-id": `${at}`, "x-session-affinity": "ses_1" });
       expect(await calls(both)).toBe(0);
+      for (const none of ["", "s".repeat(257)]) {
+        const beside = { "x-session-affinity": none, "x-session-id": "ses_1" };
+        expect(await calls(() => beside)).toBe(0);
+      }
       // A name this long is no session's.
       expect(await calls(() => ({ "x-session-id": "s".repeat(257) }))).toBeGreaterThan(0);
       if (name === "generate_content") return;

@@ -80,9 +80,15 @@ export const fallbackModels = ({ raw }: Routed): string | undefined =>
 /** Longer names are no session's. */
 const sessionMax = 256;
 
-/** The session that a coding agent names in a header, for protocols and clients that name none in the body (docs/routing.md). */
-export function sessionHeader({ raw }: Routed): string | undefined {
-  const name = text(raw.headers["x-session-affinity"] ?? raw.headers["x-session-id"]);
+/**
+ * The session that a coding agent names in a header, for protocols and clients that name none in the body (docs/routing.md). A header
+ * without a name that counts does not hide the other.
+ */
+export const sessionHeader = ({ raw }: Routed): string | undefined =>
+  sessionName(raw.headers["x-session-affinity"]) ?? sessionName(raw.headers["x-session-id"]);
+
+function sessionName(value: string | string[] | undefined): string | undefined {
+  const name = text(value);
   return name === undefined || name === "" || name.length > sessionMax ? undefined : name;
 }
 
