@@ -40,6 +40,8 @@ Everything passes, including fields that the gateway does not know. These are th
   place, as turns of the user between \`<system-reminder>\` and \`</system-reminder>\`. That is reported.
 - Claude refuses thinking blocks without a signature, as Kimi gives them, and with those of MiniMax and DeepSeek. They are left out, which
   is reported.
+- Models other than Claude, such as GLM and DeepSeek, refuse some regular expressions in Claude Code's tools (\`pattern\`). In messages these
+  become part of descriptions, [as in conversion](#schemas). That is reported.
 - Claude refuses texts of white space only, which other vendors and Claude Code leave in the history. They are left out. An otherwise empty
   message gets a placeholder, as does an earlier answer that ends with thinking.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the

@@ -284,6 +284,9 @@ ${content()}
 - Of tools with the same name, the last one is sent: Claude, Gemini and Bedrock refuse two. A difference between them is reported.
 - A \`$ref\` at the root of a tool's or an answer's schema is replaced by its target. For chat completions and responses, lists without
   \`items\` get empty ones.
+- For chat completions and responses, a \`pattern\` that only some engines for regular expressions read, for example with lookaround or
+  \`\\p{L}\`, becomes part of the description. OpenAI refuses a request with one, and DeepSeek and Z.AI some; Claude Code and zod's
+  \`email()\` send them. That is reported.
 - Members that are null, and the forms of earlier drafts, such as a list in \`items\`, are sent in the current form of JSON Schema.
 - For generateContent, required properties without a schema get an empty one, and so does \`true\` in place of a schema.
 - If Claude or Gemini refuses the name of an argument, such as \`$filter\`, the gateway sends another name. Calls in the answer have the

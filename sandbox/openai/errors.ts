@@ -45,9 +45,27 @@ export function wrongFunctionName(declared: Json, place: string): Failure | unde
 /** Parameters that are no schema of an object. Whether null is one of them is each endpoint's own affair. */
 export function wrongFunctionSchema(declared: Json, place: string): Failure | undefined {
   const type = asObject(declared["parameters"])["type"];
-  if (type === "object") return undefined;
+  if (type === "object") return unreadPattern(declared, place);
   return {
     message: `Invalid schema for function '${asText(declared["name"])}': schema must be a JSON Schema of 'type: "object"', got 'type: "${asText(type) || "None"}"'.`,
+    param: `${place}.parameters`,
+    code: "invalid_function_parameters",
+  };
+}
+
+/** A regular expression that the vendor's validator does not compile: it is Python's, and takes no lookaround. */
+function unreadPattern(declared: Json, place: string): Failure | undefined {
+  const patterns: string[] = [];
+  JSON.stringify(declared["parameters"], (key, value: unknown) => {
+    if (key === "pattern" && typeof value === "string") patterns.push(value);
+    return value;
+  });
+  if (patterns.some((pattern) => /\(\?<?[=!]/.test(pattern)))
+    return { message: "Invalid JSON schema: regex lookaround is not supported.", param: "tools" };
+  const unread = patterns.find((pattern) => /\\[pP]\{/.test(pattern));
+  if (unread === undefined) return undefined;
+  return {
+    message: `Invalid schema for function '${asText(declared["name"])}': '${unread}' is not a 'regex'.`,
     param: `${place}.parameters`,
     code: "invalid_function_parameters",
   };

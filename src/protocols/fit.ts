@@ -34,6 +34,7 @@ import { capOutputTokens, fitValues } from "./fit-values.ts";
 import type { DroppableField } from "./limits.ts";
 import { protocolTitles, refusalOf } from "./loss-refusal.ts";
 import { lossOf } from "./losses.ts";
+import { patternsDescribed, withPortablePatterns } from "./portable-patterns.ts";
 import { isEmptyList } from "./read.ts";
 import { removeSameNames } from "./same-names.ts";
 
@@ -63,6 +64,7 @@ export function fit(request: CanonicalRequest, target: FitTarget): Fitted {
   dropUnsupportedFields(fitting);
   fitMetadata(fitting);
   noteSchemaLosses(fitting);
+  fitPatterns(fitting);
   fitValues(fitting);
   return { request: fitting.request, notes };
 }
@@ -241,6 +243,27 @@ function noteSchemaLosses(fitting: Fitting): void {
   );
   const format = request.outputFormat;
   if (format?.type === "json_schema") tell("outputFormat", [format.schema]);
+}
+
+/** Moves patterns that the vendor may refuse into descriptions, in the schemas of tools and answer. */
+function fitPatterns(fitting: Fitting): void {
+  if (!fitting.target.limits.portablePatterns) return;
+  const { tools = [], outputFormat: format } = fitting.request;
+  const fitted = tools.map((tool) => {
+    const parameters = tool.parameters && withPortablePatterns(tool.parameters);
+    return parameters === undefined || parameters === tool.parameters
+      ? tool
+      : { ...tool, parameters };
+  });
+  if (fitted.some((tool, at) => tool !== tools[at])) {
+    fitting.note("tools", "rewritten", patternsDescribed);
+    fitting.request = { ...fitting.request, tools: fitted };
+  }
+  if (format?.type !== "json_schema") return;
+  const schema = withPortablePatterns(format.schema);
+  if (schema === format.schema) return;
+  fitting.note("outputFormat", "rewritten", patternsDescribed);
+  fitting.request = { ...fitting.request, outputFormat: { ...format, schema } };
 }
 
 /** The caller chooses the keywords and their number. */

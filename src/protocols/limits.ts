@@ -120,6 +120,8 @@ export interface Limits {
   readonly schemaLosses?: (schemas: readonly JsonObject[]) => readonly string[];
   /** True if lists in schemas must declare their items (open-lists.ts). Absent: they need not. */
   readonly listsNeedItems?: true;
+  /** True if patterns that only some engines read must go into descriptions (portable-patterns.ts). Absent: the vendor reads all. */
+  readonly portablePatterns?: true;
   /** Rewrites a tool's argument schema as the vendor takes it; the same object if that is unchanged. Absent: it takes any. */
   readonly toolSchema?: (schema: JsonObject) => JsonObject;
   /** True if the vendor refuses an output format beside tools. Absent: it accepts both. */

@@ -42,5 +42,6 @@ export const conversionLimits: Limits = {
   toolNameMax: 64,
   answerNeedsObjectRoot: true,
   listsNeedItems: true,
+  portablePatterns: true,
   canEnforce: isStrict,
 };

@@ -24,6 +24,7 @@ import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { withoutProofs } from "./proofs.ts";
 import { validate } from "./request.ts";
 import { fillOmittedThinking } from "./omitted-thinking.ts";
+import { fitPatterns } from "./patterns.ts";
 import { MessagesTap } from "./tap.ts";
 import { disableThinkingInLoop } from "./unsigned-loop.ts";
 import { removeUnsigned } from "./unsigned.ts";
@@ -98,6 +99,7 @@ function request(
     ...disableThinkingInLoop(copy, turns, upstream.model),
     ...fitCallIds(copy, upstream.model),
     ...limitCacheMarkers(copy),
+    ...fitPatterns(copy, upstream.model),
   );
   fillThinking(copy, upstream.model);
   copy["model"] = upstream.model;

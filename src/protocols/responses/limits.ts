@@ -43,6 +43,7 @@ export const conversionLimits: Limits = {
   toolNameMax: 64,
   answerNeedsObjectRoot: true,
   listsNeedItems: true,
+  portablePatterns: true,
   canEnforce: isStrict,
   customTools: true,
 };
