@@ -145,7 +145,7 @@ describe("a pattern", () => {
     expect(keeps(pattern)).toBe(false);
   });
 
-  it("T23: of more than 10,000 characters becomes part of the description", () => {
+  it("T23: becomes part of the description if it has more than 10,000 characters", () => {
     expect(keeps("a".repeat(10_001))).toBe(false);
   });
 });
