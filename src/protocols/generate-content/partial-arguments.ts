@@ -18,12 +18,27 @@ function pathSteps(path: string): (string | number)[] | undefined {
     const match = pattern.exec(path);
     if (!match) return undefined;
     const [, name, index, single, double] = match;
-    const step = index === undefined ? (name ?? single ?? double)! : Number(index);
+    const step = index === undefined ? (name ?? quotedName(single, double)) : Number(index);
     if (step === "__proto__") return undefined;
     steps.push(step);
   }
   return steps.length > 0 && steps.length <= depthMax ? steps : undefined;
 }
+
+/** Returns a name in quotes without its escapes (RFC 9535 section 2.3.1.2). A name that they do not fit is taken as it is. */
+function quotedName(single: string | undefined, double = ""): string {
+  // In single quotes, only the two quotes are written otherwise than in a JSON string.
+  const written = single?.replace(/\\.|"/g, (found) => singleQuoted.get(found) ?? found) ?? double;
+  try {
+    return JSON.parse(`"${written}"`) as string;
+  } catch {
+    return single ?? double;
+  }
+}
+const singleQuoted = new Map([
+  ["\\'", "'"],
+  ['"', '\\"'],
+]);
 
 /**
  * Returns a copy of the arguments with `partialArgs` entries applied in order. A string is continued if the entry before announced it.
