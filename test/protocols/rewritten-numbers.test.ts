@@ -17,11 +17,17 @@ const turns = (said: string) =>
   `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[${said}]}]}`;
 
 /** The text that is sent for a body. */
-function sent(protocol: ProtocolName, text: string, model = upstream.model): string {
+function sent(
+  protocol: ProtocolName,
+  text: string,
+  model = upstream.model,
+  stream = false,
+): string {
   const source = new JsonSource(readJson(Buffer.from(text)));
   const { body } = codecs[protocol].direct.request(source.value as JsonObject, {
     ...upstream,
     model,
+    stream,
   });
   return String(source.write(body));
 }
@@ -69,6 +75,12 @@ describe("the digits of numbers next to rewritten members", () => {
     const body = sent("generate_content", text, "gemini-2.5-pro");
     expect(body).not.toContain(skip);
     expect(body).toContain(id);
+  });
+
+  it("are kept when a stream's usage is asked for", () => {
+    const text = `{"model":"m","messages":[],"stream":true,"stream_options":{"vendor":${id}}}`;
+    const body = sent("chat", text, "m", true);
+    expect(body).toContain(`"stream_options":{"vendor":${id},"include_usage":true}`);
   });
 
   it("are kept when an unsupported parameter is removed", () => {

@@ -1,4 +1,5 @@
 /** Chat caller, chat upstream: the gateway forwards the caller's body and changes only the necessary fields (TXT-07 to TXT-11, T47). */
+import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { JsonObject, MaximumField } from "../canonical/request.ts";
 import type { AnswerSettings, DirectCodec, UpstreamAddress, WireError } from "../codec.ts";
@@ -32,7 +33,7 @@ function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   if (upstream.stream !== (copy["stream"] === true)) copy["stream"] = upstream.stream;
   if (upstream.stream) {
     // Without it the stream reports no usage, and the gateway would bill an estimate (T47).
-    const options = copy["stream_options"];
+    const options = exactTwinOf(copy["stream_options"]);
     copy["stream_options"] = { ...(isObject(options) ? options : {}), include_usage: true };
   } else if (copy["stream_options"] !== undefined && body["stream"] === true) {
     // The caller wants a stream and the upstream gives none: it would refuse stream options.
