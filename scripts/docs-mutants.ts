@@ -10,7 +10,8 @@ const intro = `# Mutants
 A mutant is our source with one operator, condition or returned value changed. A test that fails kills it. What no test
 kills shows what the tests do not look at.
 
-\`npm run mutants\` tries a fixed sample of ${sampleSize} mutants in each of ten folders, and writes \`docs/mutants.json\`.
+\`npm run mutants\` tries a fixed sample of ${sampleSize} mutants in each folder below. In files where money is computed,
+reserved and charged it tries all mutants (\`moneyFiles\` in \`scripts/mutants/suites.ts\`). It writes \`docs/mutants.json\`.
 Each survivor there has a \`reason\` why it may live, written by hand, or is open. The aim is 85 % killed in each folder.
 
 - The sample is the mutants whose names hash lowest. A name is the path, the line of code and the change, so that an edit
@@ -42,7 +43,7 @@ function table(results: Results): string {
     return `| \`${folder}\` | ${mutants} | ${sample} | ${killed} | ${share} % | ${survivors.length - open} | ${open} |`;
   });
   return [
-    "| folder | mutants | sample | killed | share | may live | open |",
+    "| folder | mutants | tried | killed | share | may live | open |",
     "|---|--:|--:|--:|--:|--:|--:|",
     ...rows,
   ].join("\n");

@@ -13,7 +13,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const help = `npm run mutants -- [FOLDER ...] [options]
 
 Changes operators, conditions and returned values of src one at a time, and runs the tests that reach each.
-Takes a fixed sample per folder: ${Object.keys(suites).join(", ")} (default: all).
+Takes a fixed sample per folder, and all mutants of files with money: ${Object.keys(suites).join(", ")} (default: all).
 Writes docs/mutants.json after each mutant; \`npm run docs\` then writes docs/mutants.md.
 
   --open            only mutants that were not killed the last time

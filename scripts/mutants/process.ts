@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { jobVariable, type Job, type Line } from "./job.ts";
 
 /** A process without a new line for this many ms has hung. */
-const silenceMaxMs = 30_000;
+const silenceMaxMs = 60_000;
+/** Milliseconds until its first line: on a busy machine vitest takes minutes to start. */
+const startMaxMs = 300_000;
 
 interface Outcome {
   /** True if it was silent for too long and was killed. */
@@ -54,7 +56,7 @@ export async function runJob(
     if (whole.length > read) lastAt = performance.now();
     for (const line of whole.slice(read).split("\n")) if (line !== "") onLine(JSON.parse(line));
     read = whole.length;
-    hung ||= performance.now() - lastAt > silenceMaxMs;
+    hung ||= performance.now() - lastAt > (read === 0 ? startMaxMs : silenceMaxMs);
     if (hung) end();
   };
   const watch = setInterval(look, 250);

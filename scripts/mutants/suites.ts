@@ -54,6 +54,43 @@ export const suites: Record<string, readonly string[]> = {
     "test/alerts/*.test.ts",
     "test/{health,providers}/tasks.test.ts",
   ],
+  catalog: [
+    "test/catalog/*.test.ts",
+    "test/presets/*.test.ts",
+    "test/records/*.test.ts",
+    "test/money/{cost,rounding,price-hours,charges}.test.ts",
+    "test/routing/{layers,models,model-id}.test.ts",
+    "test/providers/{added,sources,pause,corrected-provider,visible-fields}.test.ts",
+    "test/upstream/{access,vendors,masking,vendor-lookup}.test.ts",
+    "test/proxy/{configuration,rules}.test.ts",
+    "test/hooks/before.test.ts",
+    "test/sandbox/{families,current-models}.test.ts",
+    "test/http/{own-tls,listed-models}.test.ts",
+    "test/rows/models.test.ts",
+    "test/media/*.test.ts",
+  ],
+  media: [
+    "test/media/*.test.ts",
+    "test/base/{money,price-parts,image-header}.test.ts",
+    "test/admin-reads/{price-lines,price-lines-sum}.test.ts",
+    "test/images/{generations,edits-1,money,uploads}.test.ts",
+    "test/image-tasks/{task-image-1,image-c,money}.test.ts",
+    "test/task-http/*.test.ts",
+    "test/catalog/pricing.test.ts",
+    "test/upstream/media-sandbox.test.ts",
+  ],
+  base: [
+    "test/base/*.test.ts",
+    "test/money/{cost,rounding,bound-above-limit,odd-usage}.test.ts",
+    "test/media/money.test.ts",
+  ],
+  usage: [
+    "test/usage/*.test.ts",
+    "test/admin-reads/{usage,usage-zone}.test.ts",
+    "test/retention/{retention,erasure}.test.ts",
+    "test/verification/usage-sums.test.ts",
+  ],
+  rates: ["test/rates/*.test.ts"],
   http: [
     "test/http/*.test.ts",
     "test/admin/*.test.ts",
@@ -68,3 +105,14 @@ export const suites: Record<string, readonly string[]> = {
     "test/rows/{auth,errors,text,models}.test.ts",
   ],
 };
+
+/** The files where money is computed, reserved and charged: all their mutants are tried, not a sample. */
+export const moneyFiles: readonly string[] = [
+  "src/ledger/*.ts",
+  "src/calls/{pricing,meter,bound,hour-writes,image-settle,image-holds,record,reasoning-mode}.ts",
+  "src/tasks/end.ts",
+  "src/catalog/{bound,in-force,own-prices,price,price-hours,price-rows,tool-rates,media-price-schema}.ts",
+  "src/catalog/list/{decimal,public-price,regional-price}.ts",
+  "src/media/{price,usage,kept-price,image-tokens}.ts",
+  "src/base/{money,cost-bound,price-parts,usage}.ts",
+];

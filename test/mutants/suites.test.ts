@@ -1,7 +1,7 @@
 /** The suites that test mutants. If a suite misses a test file that has moved, its mutants seem to survive. */
 import { existsSync, globSync } from "node:fs";
 import { expect, it } from "vitest";
-import { suites } from "../../scripts/mutants/suites.ts";
+import { moneyFiles, suites } from "../../scripts/mutants/suites.ts";
 
 /** Expands `a/{b,c}.ts` to `a/b.ts` and `a/c.ts`; one pair of braces. */
 function alternatives(glob: string): string[] {
@@ -19,3 +19,8 @@ it.each(Object.keys(suites))(
     expect(missing).toEqual([]);
   },
 );
+
+it.each(moneyFiles)("the files with money exist, in a folder that has suites: %s", (glob) => {
+  expect(alternatives(glob).filter((one) => globSync(one).length === 0)).toEqual([]);
+  expect(Object.keys(suites)).toContain(glob.split("/")[1]);
+});
