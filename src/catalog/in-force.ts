@@ -33,7 +33,6 @@ function advanced(price: TextPrice, nowMs: number): TextPrice {
 /** The price of a moment: by its date, then by its hour. The same object if nothing changes. */
 function priceAt(price: TextPrice, nowMs: number): TextPrice {
   const dated = advanced(price, nowMs);
-  if (dated.hours === undefined) return dated;
   const { hours, later, otherHours, ...rates } = dated;
   const now = hoursAt(dated, nowMs);
   if (now === undefined && otherHours === undefined) return dated;

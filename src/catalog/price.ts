@@ -108,24 +108,17 @@ export function usageParts(price: FixedPrice, usage: Usage): readonly PricePart[
     ["audio_output_tokens", usage.audioOutputTokens, rates.audioOutput],
     ["image_output_tokens", usage.imageOutputTokens, rates.imageOutput],
   ]);
-  const parts = [
+  return [
     tokensPart("input_tokens", input.rest, rates.input),
     tokensPart("output_tokens", output.rest, rates.output),
     ...input.parts,
     ...output.parts,
+    tokensPart("cache_read_tokens", cached.rest, cacheReadRate(rates, usage)),
+    ...cached.parts,
+    tokensPart("cache_write_tokens", cacheWrite - hourWrite, rates.cacheWrite ?? rates.input),
+    tokensPart("cache_write_1h_tokens", hourWrite, hourWriteRate(rates)),
+    tokensPart("reasoning_tokens", reasoning, rates.reasoning ?? rates.output),
+    ...(rates.request === undefined ? [] : [requestPart("requests", rates.request)]),
+    ...toolParts(rates, usage),
   ];
-  if (cached.rest > 0)
-    parts.push(tokensPart("cache_read_tokens", cached.rest, cacheReadRate(rates, usage)));
-  parts.push(...cached.parts);
-  if (cacheWrite > hourWrite) {
-    const rate = rates.cacheWrite ?? rates.input;
-    parts.push(tokensPart("cache_write_tokens", cacheWrite - hourWrite, rate));
-  }
-  if (hourWrite > 0)
-    parts.push(tokensPart("cache_write_1h_tokens", hourWrite, hourWriteRate(rates)));
-  if (reasoning > 0)
-    parts.push(tokensPart("reasoning_tokens", reasoning, rates.reasoning ?? rates.output));
-  if (rates.request !== undefined) parts.push(requestPart("requests", rates.request));
-  parts.push(...toolParts(rates, usage));
-  return parts;
 }

@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { noUsage } from "../../src/base/usage.ts";
-import { priceLines, type PriceLine } from "../../src/base/price-parts.ts";
+import { imagesPart, priceLines, unitsPart, type PriceLine } from "../../src/base/price-parts.ts";
 import { priceUsage, usageParts, type FixedPrice } from "../../src/catalog/index.ts";
 import { exactUsd } from "../support/exact-usd.ts";
 
@@ -60,5 +60,32 @@ it("the amount that rounding added is a separate line", () => {
       per: "request",
       amount: "0.00000000099955",
     },
+  ]);
+});
+
+it("the amount by which a charge is below its parts is a line named limit", () => {
+  const parts = [imagesPart("output_images", 3, 2n)];
+  const image = {
+    name: "output_images",
+    quantity: "3",
+    unit_price: "0.000000002",
+    per: "image",
+    amount: "0.000000006",
+  };
+  const limit = { name: "limit", quantity: "1", per: "request" };
+  expect(priceLines(parts, 5n)).toEqual([
+    image,
+    { ...limit, unit_price: "-0.000000001", amount: "-0.000000001" },
+  ]);
+  expect(priceLines(parts, 6n)).toEqual([image]);
+});
+
+it("a unit is counted one by one, and tokens by the million", () => {
+  const tokens = { rate: 1_000_000n, per: "million_tokens" } as const;
+  expect(priceLines([unitsPart("searches", 2, { rate: 5n, per: "search" })])).toMatchObject([
+    { quantity: "2", amount: "0.00000001" },
+  ]);
+  expect(priceLines([unitsPart("tokens", 2, tokens)])).toMatchObject([
+    { quantity: "2", amount: "0.000000002" },
   ]);
 });

@@ -53,6 +53,11 @@ it("T62: reasoning in an answer that its caller left is counted as such", async 
   expect(plain.usage).toMatchObject({ outputTokens: 2, reasoningTokens: 0 });
 });
 
+it("T62: an answer of text alone has no tokens of reasoning, sound or pictures", async () => {
+  const { usage } = await meterPartial(undefined, 99, "one two");
+  expect(usage).toStrictEqual({ ...noUsage, inputTokens: 99, outputTokens: 2 });
+});
+
 it("T62: usage that a vendor reported before its caller left is raised to the text that arrived", async () => {
   const reported = { ...noUsage, inputTokens: 7, outputTokens: 1 };
   const { usage, source } = await meterPartial(reported, 99, "one two three four five");

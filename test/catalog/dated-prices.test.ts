@@ -34,6 +34,9 @@ const inputAt = (catalog: Catalog): bigint =>
 
 describe("prices with a start date", () => {
   const catalog = catalogIn(file(dated));
+  const plain = catalogIn(
+    file("[]").replace("        later_prices: []\n", "").replace("a/b", "c/d"),
+  );
   const at = (moment: string) => catalogAt(catalog, Date.parse(moment));
 
   it("apply from their time on, including tiers, and the last one without end", () => {
@@ -50,7 +53,16 @@ describe("prices with a start date", () => {
       { inputTokens: 10, rates: expect.objectContaining({ input: 5_000_000_000n }) },
     ]);
     const [last] = (at("2027-03-01").models.get("a/b") as TextModel).offers;
+    expect(last?.price).not.toHaveProperty("later");
     expect(last?.price.above).toBeUndefined();
+  });
+
+  it("leave the catalogue the same object until the first of them applies, and other models always", () => {
+    expect(at("2026-12-31T23:59:59Z")).toBe(catalog);
+    const both = { ...catalog, models: new Map([...catalog.models, ...plain.models]) };
+    const later = catalogAt(both, Date.parse("2027-01-02"));
+    expect(later).not.toBe(both);
+    expect(later.models.get("c/d")).toBe(plain.models.get("c/d"));
   });
 
   it("change in a running gateway without a reload, and do not affect a catalogue that was read before", () => {
@@ -63,7 +75,9 @@ describe("prices with a start date", () => {
     expect([inputAt(before), inputAt(after)]).toEqual([1n, 3n]);
     expect(current()).toBe(after);
     clock.set(Date.parse("2027-02-01T12:00:00Z"));
-    expect(inputAt(current())).toBe(7n);
+    const last = current();
+    expect(inputAt(last)).toBe(7n);
+    expect(current()).toBe(last);
   });
 
   it("apply to a reloaded catalogue", () => {

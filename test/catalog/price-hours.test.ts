@@ -24,6 +24,7 @@ const weekdays = "days: [mon, tue, wed, thu, fri]";
 /** DeepSeek's hours in 2026. */
 const deepseek = `${usual}, price_hours: [{ hours_utc: ["01:00-04:00", "06:00-10:00"], ${weekdays}, except: [2026-10-01], ${peak} }]`;
 const night = `${usual}, price_hours: [{ hours_utc: ["22:00-06:00"], days: [fri], except: [2026-12-11], ${peak} }]`;
+const halfHours = `${usual}, price_hours: [{ hours_utc: ["08:30-10:15"], ${peak} }]`;
 const evening = `${usual}, price_hours: [{ hours_utc: ["14:00-24:00"], ${peak} }]`;
 const wholeDays = `${usual}, price_hours: [{ hours_utc: ["00:00-24:00"], days: [sat, sun], ${peak} }]`;
 
@@ -54,6 +55,10 @@ describe("prices by the hour", () => {
     ["the morning after an excepted Friday", night, "2026-12-12T01:00:00Z", 1n],
     ["the last minute of a day", evening, "2026-12-04T23:59:59Z", 3n],
     ["midnight", evening, "2026-12-05T00:00:00Z", 1n],
+    ["the minute before a half hour", halfHours, "2026-12-05T08:29:59Z", 1n],
+    ["a half hour", halfHours, "2026-12-05T08:30:00Z", 3n],
+    ["the minute before a quarter", halfHours, "2026-12-05T10:14:59Z", 3n],
+    ["a quarter", halfHours, "2026-12-05T10:15:00Z", 1n],
     ["a whole Sunday", wholeDays, "2026-12-06T23:59:59Z", 3n],
     ["a Monday's midnight", wholeDays, "2026-12-07T00:00:00Z", 1n],
   ])("apply by UTC: %s", (_name, price, moment, input) => {
@@ -95,6 +100,7 @@ describe("prices by the hour", () => {
     expect(current()).toBe(before);
     clock.advance(1);
     const during = current();
+    expect(current()).toBe(during);
     clock.set(Date.parse("2026-11-30T04:00:00Z"));
     const after = current();
     expect([before, during, after].map((each) => dollars(priceOf(each)))).toEqual([1n, 3n, 1n]);
@@ -112,10 +118,17 @@ describe("prices by the hour", () => {
         const current = pricesInForce(() => source, clock);
         for (const minute of minutes) {
           clock.set(startMs + minute * 60_000);
-          expect(priceOf(current())).toEqual(priceOf(catalogAt(source, clock.now())));
+          const now = current();
+          expect(priceOf(now)).toEqual(priceOf(catalogAt(source, clock.now())));
+          expect(current()).toBe(now);
         }
       }),
     );
+  });
+
+  it("leave the catalogue the same object at other hours", () => {
+    const catalog = catalogIn(file(deepseek));
+    expect(catalogAt(catalog, Date.parse("2026-11-30T00:59Z"))).toBe(catalog);
   });
 
   it("printing a configuration reads back as the same catalogue, at any hour", () => {

@@ -2,6 +2,7 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { listModels } from "../../src/calls/index.ts";
+import { mediaPricing } from "../../src/calls/pricing.ts";
 import { formatUsd } from "../../src/base/money.ts";
 import { noUsage } from "../../src/base/usage.ts";
 import { catalogAt, usageParts, type TextModel } from "../../src/catalog/index.ts";
@@ -119,6 +120,7 @@ const rates = fc.record(
     cache_write: rate,
     cache_write_1h: rate,
     reasoning: rate,
+    audio_input: rate,
     audio_output: rate,
     image_output: rate,
     request: rate,
@@ -137,8 +139,10 @@ const hourly = fc.tuple(tiered, tiered, tiered).map(([usual, first, second]) => 
     { hours_utc: ["02:00-04:00"], ...second },
   ],
 }));
-/** Where there is no row for the first, the rate is that of the second. */
+/** Where the first has no rate, it has that of the second. */
 const usual: Readonly<Record<string, string>> = {
+  audio_input_tokens: "input_tokens",
+  audio_cache_read_tokens: "cache_read_tokens",
   reasoning_tokens: "output_tokens",
   audio_output_tokens: "output_tokens",
   image_output_tokens: "output_tokens",
@@ -151,6 +155,8 @@ const used = {
   cacheWrite1hTokens: 10,
   outputTokens: 100,
   reasoningTokens: 10,
+  audioInputTokens: 10,
+  audioCacheReadTokens: 5,
   audioOutputTokens: 10,
   imageOutputTokens: 10,
   webSearches: 1,
@@ -184,12 +190,55 @@ it("T64 T54: the last row that fits a call has the rate that is charged, with ti
         const charged = new Map(
           usageParts(offer.price, usage).map(({ name, rate: nano }) => [name, formatUsd(nano)]),
         );
-        const names = [...new Set([...charged.keys(), "requests", "web_searches"])];
-        expect(
-          names.map((name) => [name, listed.get(name) ?? listed.get(usual[name]!) ?? "0"]),
-        ).toEqual(names.map((name) => [name, charged.get(name) ?? "0"]));
+        // No vendor has both sound and caches by markers.
+        const names = [...charged.keys(), "requests", "web_searches", ...Object.keys(usual)].filter(
+          (name) => !(isExplicit && name === "audio_cache_read_tokens"),
+        );
+        const ratesIn = (of: ReadonlyMap<string, string>) =>
+          names.map((name) => [name, of.get(name) ?? of.get(usual[name]!) ?? "0"]);
+        expect(ratesIn(listed)).toEqual(ratesIn(charged));
       }
     }),
     { numRuns: 50 },
   );
+});
+
+it("MODELS-08: the price list of an image or video model has a row for each rate, by what selects it", () => {
+  const usd = 1_000_000_000n;
+  const rowsOf = (price: Parameters<typeof mediaPricing>[0]) =>
+    mediaPricing(price).map(({ billable, unit, price_usd, when = {} }) =>
+      [billable, unit, price_usd, ...Object.entries(when).flat()].join(" "),
+    );
+  const inputImage = 9n * usd;
+  const input = "input_images image 9";
+  const outputImage = { low: { "1K": usd, "2K": 2n * usd }, high: { "1K": 3n * usd } };
+  expect(rowsOf({ basis: "image_tiers", outputImage, inputImage })).toEqual([
+    "output_images image 1 quality low image_size 1K",
+    "output_images image 2 quality low image_size 2K",
+    "output_images image 3 quality high image_size 1K",
+    input,
+  ]);
+  expect(rowsOf({ basis: "images", outputImage: usd, inputImage })).toEqual([
+    "output_images image 1",
+    input,
+  ]);
+  expect(rowsOf({ basis: "images", outputImage: outputImage.low, inputImage })).toEqual([
+    "output_images image 1 image_size 1K",
+    "output_images image 2 image_size 2K",
+    input,
+  ]);
+  expect(rowsOf({ basis: "video_seconds", outputSecond: { "480p": usd }, inputImage })).toEqual([
+    "output_video_seconds second 1 resolution 480p",
+    input,
+  ]);
+  expect(rowsOf({ basis: "video_tokens", outputVideoToken: usd })).toEqual([
+    "output_video_tokens million_tokens 1",
+  ]);
+  const rates = { input: usd, imageInput: 2n * usd, output: 3n * usd, imageOutput: 4n * usd };
+  expect(rowsOf({ basis: "image_tokens", ...rates })).toEqual([
+    "input_tokens million_tokens 1",
+    "input_image_tokens million_tokens 2",
+    "output_tokens million_tokens 3",
+    "output_image_tokens million_tokens 4",
+  ]);
 });

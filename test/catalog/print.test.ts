@@ -13,6 +13,7 @@ import {
   printConfig,
   type Config,
 } from "../../src/catalog/index.ts";
+import { mask } from "../../src/catalog/secrets.ts";
 import { configIn, mistakesIn } from "../support/config-text.ts";
 
 const environment = {
@@ -214,4 +215,13 @@ it("clouds whose variables are set are printed without a key", () => {
   expect(printed).toMatch(/type: aws/);
   expect(printed).toMatch(/type: google/);
   expect(mistakesIn(printed, variables)).toEqual([]);
+});
+
+it("a masked secret shows its last four characters, and nothing of a short one", () => {
+  expect(["", "x", "elevenchars", "twelve-chars"].map(mask)).toEqual([
+    "none",
+    "****",
+    "****",
+    "****hars",
+  ]);
 });

@@ -260,6 +260,29 @@ describe("an answer", () => {
     expect(key.waitsForHeadroom).toBe(false);
   });
 
+  it("admits a call that came after its batch only if the key is trusted at that time", () => {
+    const admitted = (change: Partial<KeyUse>) => {
+      const late = new KeyUse(key.name);
+      late.granted = 5n;
+      addWaitingCalls(late, 5n);
+      late.waiting = late.waiting.map((call) => ({ ...call, since: 11 }));
+      const settlers = decide(targetOf(Object.assign(late, change), 0n), rowOf(null), 10, 59);
+      return [settlers.length, late.inUse, late.waiting.length];
+    };
+    expect(admitted({})).toEqual([1, 5n, 0]);
+    expect(admitted({ changedAt: 10 })).toEqual([0, 0n, 1]);
+    expect(admitted({ changedAt: 9 })).toEqual([1, 5n, 0]);
+    expect(admitted({ granted: 4n })).toEqual([0, 0n, 1]);
+  });
+
+  it("refuses no call that came after its batch", () => {
+    key.checkedAt = 10;
+    addWaitingCalls(key, 5n);
+    key.waiting = key.waiting.map((call) => ({ ...call, since: 11 }));
+    expect(decide(targetOf(key, 0n), rowOf(room(0n)), 10, 12)).toEqual([]);
+    expect(key.waiting).toHaveLength(1);
+  });
+
   it("stores the smallest room of balance and caps", () => {
     const caps = { rooms: [null, 4n, 7n], caps: [null, 50n, 50n] };
     decide(targetOf(key, 0n), rowOf(room(9n, caps)), 0, 0);

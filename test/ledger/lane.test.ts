@@ -80,6 +80,16 @@ describe("a lane", () => {
     expect(sent[1]!.number).toBe(sent[0]!.number + 1);
   });
 
+  it("takes no lease by its heartbeat before its first batch, and renews it after that", async () => {
+    lane.heartbeat();
+    await lane.close();
+    expect(sent).toEqual([]);
+    await begin();
+    lane.heartbeat();
+    await lane.close();
+    expect(sent).toMatchObject([{ targets: [] }]);
+  });
+
   it("resends a batch whose answer came when the lease may have expired", async () => {
     await begin();
     answers = [

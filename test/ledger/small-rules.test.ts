@@ -138,6 +138,30 @@ describeDatabase("a call", (open) => {
     await ledger.close();
     expect(await ledger.balance("w")).toMatchObject({ chargedNano: 30n, heldNano: 0n });
     expect(await verifyLedger(database)).toEqual([]);
+    // Its id is no reference for credit either.
+    const credit = { workspaceId: "w", amountNano: 5n, reference: "r" };
+    await expect(ledger.credit(credit)).rejects.toMatchObject({
+      code: "conflict",
+      message: "The reference belongs to another ledger entry.",
+    });
+    expect(await ledger.balance("w")).toMatchObject({ creditsNano: 100n });
+  });
+});
+
+describeDatabase("credit", (open) => {
+  it("is taken back at most as far as it was added, and 0 changes nothing", async () => {
+    const database = await open();
+    await addWorkspace(database, "w");
+    const ledger = createLedger(database);
+    const credit = (reference: string, amountNano: bigint) =>
+      ledger.credit({ workspaceId: "w", amountNano, reference });
+    await credit("a", 100n);
+    await expect(credit("b", -101n)).rejects.toMatchObject({
+      code: "conflict",
+      message: "$0.000000101 cannot be taken back: the workspace was credited $0.0000001 in all.",
+    });
+    expect(await credit("c", -100n)).toMatchObject({ balanceAfterNano: 0n });
+    expect(await verifyLedger(database)).toEqual([]);
   });
 });
 
@@ -274,6 +298,8 @@ describe("a check of a key", () => {
     expect(key.isStale(1_000)).toBe(true);
     key.granted = 5n;
     expect(key.isStale(1_000)).toBe(false);
+    // Trust ends after 50 ms.
+    expect([key.isStale(1_024), key.isStale(1_025)]).toEqual([false, true]);
   });
 
   it("leaves a waiting call undecided if the answer has no balance and no caps", () => {

@@ -170,6 +170,35 @@ describe("mistakes in `prices`", () => {
     expect(mistakesOf(text)).toEqual(["3 prices.a/b is a model of this file"]);
   });
 
+  it("a listed model without a price gets the own one, and is no longer without", () => {
+    const id = "kilo/openrouter/pareto-code";
+    const listed = environmentCatalog({ KILO_API_KEY: "k" });
+    expect(listed.unpriced?.has(id)).toBe(true);
+    const priced = withOwnPrices(listed, { [id]: { input: "1", output: "2" } });
+    expect(priced).toMatchObject({ unused: [], flat: [], uncached: [] });
+    expect(priced.catalog.unpriced?.has(id)).toBe(false);
+    expect(priced.catalog.models.get(id)).toMatchObject({
+      kind: "text",
+      offers: [{ provider: "kilo", price: { input: 1_000_000_000n, output: 2_000_000_000n } }],
+    });
+  });
+
+  it("an embedding model's price replaces the list's, and may have an amount per call", () => {
+    const id = "openai/text-embedding-3-small";
+    const listed = environmentCatalog({ OPENAI_API_KEY: "k" });
+    const priceAt = (price: { input: string; request?: string }) => {
+      const { catalog, unused } = withOwnPrices(listed, { [id]: price });
+      const model = catalog.models.get(id);
+      return [unused, model?.kind === "embedding" && model.offers[0]?.price];
+    };
+    const input = 5_000_000_000n;
+    expect(priceAt({ input: "5" })).toEqual([[], { input, output: 0n }]);
+    expect(priceAt({ input: "5", request: "1" })).toEqual([
+      [],
+      { input, output: 0n, request: 1_000_000_000n },
+    ]);
+  });
+
   it("unused prices are returned, and change no model", () => {
     const catalog = environmentCatalog({ OPENAI_API_KEY: "k" });
     const given = {
@@ -222,6 +251,8 @@ describe("the own price of long calls", () => {
     });
     expect(uncached(hours(tier.price))).toEqual([id]);
     expect(uncached(hours(whole.price))).toEqual([]);
+    // The list has one rate for all input of this model.
+    expect(withOwnPrices(listed, { "openai/gpt-4-turbo": rates }).uncached).toEqual([]);
   });
 });
 

@@ -9,8 +9,10 @@ import {
   presetMistakes,
   shippedList,
   vendorRows,
+  type Model,
   type TextModel,
 } from "../../src/catalog/index.ts";
+import { withoutFileVendors } from "../../src/catalog/presets.ts";
 import { ledgerReaderOf } from "../money/support.ts";
 import { startTestGateway, type GatewayUnderTest } from "../support/gateway.ts";
 import { allAt, every } from "./support.ts";
@@ -132,4 +134,16 @@ describe("the variables of a vendor", () => {
       addressOf({ CLOUDFLARE_API_KEY: "k", CLOUDFLARE_ACCOUNT_ID: "acc" }, "cloudflare-workers-ai"),
     ).toBe("https://api.cloudflare.com/client/v4/accounts/acc/ai/v1");
   });
+});
+
+it("a vendor whose variable the configuration file uses comes from the file alone, and others stay", () => {
+  const environment = { OPENAI_API_KEY: "k", GROQ_API_KEY: "k" };
+  const brought = environmentCatalog(environment);
+  const rest = withoutFileVendors(brought, environment, new Set(["OPENAI_API_KEY"]));
+  const isOf = (vendor: string) => (model: Model) => model.offers[0]?.provider === vendor;
+  expect([...rest.providers.keys()]).toEqual(["groq"]);
+  expect(rest.models.size).toBeGreaterThan(0);
+  expect([...rest.models.values()]).toEqual([...brought.models.values()].filter(isOf("groq")));
+  expect([...(rest.unpriced ?? [])].filter(([, { provider }]) => provider !== "groq")).toEqual([]);
+  expect(withoutFileVendors(brought, environment, new Set(["OTHER"]))).toBe(brought);
 });
