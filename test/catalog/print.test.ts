@@ -13,6 +13,7 @@ import {
   printConfig,
   type Config,
 } from "../../src/catalog/index.ts";
+import { shownProvider } from "../../src/catalog/added.ts";
 import { mask } from "../../src/catalog/secrets.ts";
 import { configIn, mistakesIn } from "../support/config-text.ts";
 
@@ -224,4 +225,15 @@ it("a masked secret shows its last four characters, and nothing of a short one",
     "****",
     "****hars",
   ]);
+});
+
+it("a provider in the management API shows no character of a secret", () => {
+  const { catalog } = configIn(
+    `providers: [{ id: p, dialect: openai-compatible, base_url: "https://p.example/v1",
+      api_key: sk-0123456789abcdef, headers: { x-api-key: "sk-9876543210fedcba", x-token: "\${PLAIN}" } }]`,
+    { PLAIN: "sk-5555555555wxyz" },
+  );
+  const shown = shownProvider(catalog.providers.get("p")!);
+  expect(shown).toMatchObject({ headers: { "x-api-key": "****", "x-token": "****" } });
+  expect(JSON.stringify(shown)).not.toMatch(/cdef|dcba|wxyz/);
 });

@@ -79,6 +79,20 @@ it("LIM-17: after a request without an answer, reported use is sent again and re
   expect(meter.ask(1).corrections).toEqual([{ step: 7, amount: 3 }]);
 });
 
+it("what remains counts corrections that are not sent yet, or whose answer is not there yet", () => {
+  const meter = new Meter({ workspaceId: "w", scope: "key", scopeId: "k", unit: "tokens" });
+  meter.answered(0, { ...answer(0), total: 10 }, 0);
+  const remaining = () => meter.remainingAt(100, 1).remaining;
+  expect(remaining()).toBe(90);
+  meter.correct(7, 20);
+  meter.correct(7, -5);
+  expect(remaining()).toBe(75);
+  meter.ask(1);
+  expect(remaining()).toBe(75);
+  meter.answered(0, { ...answer(0), total: 25 }, 1);
+  expect(remaining()).toBe(75);
+});
+
 it("a refusal is remembered for 100 ms, for the same amount and limit; returned units end it", () => {
   const meter = meterOf("requests");
   meter.tryTake(5, 10, 0);
