@@ -76,17 +76,19 @@ function removeFallbacks(body: JsonObject): Note[] {
   });
 }
 
+/** Vertex AI's routing, which names the model, and its selection between quality and cost. Google's servers read either spelling. */
+const vertexMembers = ["routingConfig", "routing_config", "modelConfig", "model_config"];
+
 /**
  * Members of objects that name such models: those of which Groq's systems consist, ZenMux's fallback (false means none there), and Vertex
- * AI's routing, which Google's servers read in either spelling.
+ * AI's.
  */
 const namingMembers: readonly (readonly [param: string, member: string])[] = [
   ["compound_custom", "models"],
   ["provider", "fallback"],
-  ["generationConfig", "routingConfig"],
-  ["generationConfig", "routing_config"],
-  ["generation_config", "routingConfig"],
-  ["generation_config", "routing_config"],
+  ...["generationConfig", "generation_config"].flatMap((param) =>
+    vertexMembers.map((member) => [param, member] as const),
+  ),
 ];
 
 function removeMembers(body: JsonObject): Note[] {

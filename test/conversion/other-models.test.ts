@@ -44,16 +44,17 @@ const otherModels: readonly Case[] = [
     reported: ["provider.fallback"],
   })),
   ...[
-    ["generationConfig", "routingConfig"] as const,
-    ["generation_config", "routing_config"] as const,
-  ].map(([config, routing]): Case => ({
-    title: `TXT-19: the model in Vertex AI's ${routing} is dropped and reported`,
+    ["generationConfig", "routingConfig", { manualMode: { modelName: "opus" } }] as const,
+    ["generation_config", "routing_config", { manualMode: { modelName: "opus" } }] as const,
+    ["generationConfig", "modelConfig", { featureSelectionPreference: "opus" }] as const,
+  ].map(([config, member, value]): Case => ({
+    title: `TXT-19: Vertex AI's ${member}, which selects the model, is dropped and reported`,
     from: "generate_content",
     to: "generate_content",
-    body: { [config]: { topK: 2, [routing]: { manualMode: { modelName: "opus" } } } },
+    body: { [config]: { topK: 2, [member]: value } },
     up: { [config]: { topK: 2 } },
-    nowhere: ["opus", "manual"],
-    reported: [`${config}.${routing}`],
+    nowhere: ["opus", member],
+    reported: [`${config}.${member}`],
   })),
   {
     title: "TXT-19: ZenMux's word for no fallback is forwarded",
