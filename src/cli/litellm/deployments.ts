@@ -1,6 +1,7 @@
 /** Converts one entry of LiteLLM's `model_list`: the target of its calls, its price and weight, and the unsupported fields. */
 import { counted } from "../../base/counted.ts";
 import { providerFault } from "./check.ts";
+import { withOffPeak } from "./hours.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
 import { offerPrice, ownPrice, setsTokenRates, type OwnPrice, type PriceRow } from "./prices.ts";
 import { callSettings } from "./providers.ts";
@@ -138,17 +139,16 @@ function single(one: Entry, target: Target, mode: string | undefined): Deploymen
   // Gemini up to its second generation bills each answer that searched, however many searches it made.
   const byAnswer = /^gemini-[12]\b/.test(target.upstream);
   const price = ownPrice([params, info], { kind, to, byAnswer }, report);
-  if (price === undefined && target.isSelfHosted) {
-    const note = "a server of your own: its calls cost nothing";
-    report.changed(params.at("model"), note, `${to}.price`);
-  }
+  const free = "a server of your own: its calls cost nothing";
+  if (price === undefined && target.isSelfHosted)
+    report.changed(params.at("model"), free, `${to}.price`);
   return {
     group,
     path: entry.path,
     target,
     kind,
     known,
-    price: priceOf(price, target, known),
+    price: withOffPeak(priceOf(price, target, known), { info, to, report }),
     ...shareOf(params, to, report),
     ...limitsOf(info, group, report),
   };
@@ -279,7 +279,7 @@ const notes: Readonly<Record<string, string>> = {
     "set prompt_caching: auto: it marks conversations of all models of Claude (docs/models.md)",
   use_in_pass_through: "there are no pass-through routes",
   drop_params: "always so: what a model does not take is left out and reported",
-  off_peak_pricing: "write price_hours (docs/models.md#prices-by-the-hour)",
+  off_peak_pricing: "LiteLLM reads it in model_info, with a price: write price_hours",
   id: "deployments have no ids; the request log names provider and credential",
 };
 

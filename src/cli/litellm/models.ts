@@ -147,8 +147,7 @@ function offersOf(members: readonly Deployment[], providers: Providers): object[
     const at = { provider: providers.idOf(target), upstream_model: target.upstream };
     const weight = isShared ? { weight: isLater ? 0 : (member.share ?? 1) } : {};
     if (kind === "embedding") {
-      const { price: rates } = price as { price: Record<string, string> };
-      return [{ ...at, ...weight, price: { input: rates["input"] } }];
+      return [{ ...at, ...weight, ...embeddingPrice(price as Hourly) }];
     }
     const spoken = protocolsOf(member, known);
     return (isShared ? spoken.slice(0, 1) : spoken).map((protocol) => ({
@@ -158,6 +157,24 @@ function offersOf(members: readonly Deployment[], providers: Providers): object[
       ...price,
     }));
   });
+}
+
+interface Priced {
+  readonly price: Readonly<Record<string, string>>;
+}
+type Hourly = Priced & { readonly price_hours?: readonly Priced[] };
+
+/** Embeddings cost their input alone, at any hour. */
+function embeddingPrice({ price, price_hours: hours }: Hourly) {
+  const rates = { input: price["input"] };
+  if (hours === undefined) return { price: rates };
+  return {
+    price: rates,
+    price_hours: hours.map(({ price: own, ...each }) => ({
+      ...each,
+      price: { input: own["input"] },
+    })),
+  };
 }
 
 /** Returns the protocols of the model in the list if the vendor's own address is called; otherwise those of the target. */
