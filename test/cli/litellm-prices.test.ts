@@ -174,6 +174,36 @@ model_list:
   ]);
 });
 
+it("T64: the converter keeps the catalog's tiers of an entry that prices searches or hours alone", () => {
+  const text = `
+model_list:
+  - model_name: searches
+    litellm_params: { model: openai/gpt-5.4, file_search_cost_per_1k_calls: 2.5 }
+  - model_name: nights
+    litellm_params: { model: openai/gpt-5.5 }
+    model_info: { off_peak_pricing: { hours_utc: "01:00-02:00", output_cost_per_token: 1e-06 } }
+  - model_name: own
+    litellm_params: { model: openai/gpt-5.4, input_cost_per_token: 1e-06, output_cost_per_token: 2e-06 }
+`;
+  const result = convertLitellm(text, "prices.yaml");
+  expect(result.mistakes).toEqual([]);
+  const offers = (parse(result.config) as File).models.map(({ offers: [first] }) => first!);
+  const tier = { input_tokens: 272_000, price: { input: "5", output: "22.5" } };
+  expect(offers[0]).toMatchObject({
+    price: { input: "2.5", file_search: "0.0025" },
+    price_above: tier,
+  });
+  expect(offers[1]).toMatchObject({
+    price: { input: "5", output: "30" },
+    price_above: { input_tokens: 272_000, price: { input: "10", output: "45" } },
+    price_hours: [
+      { price: { output: "1" }, price_above: { input_tokens: 272_000, price: { output: "1" } } },
+    ],
+  });
+  expect(offers[2]).toMatchObject({ price: { input: "1", output: "2" } });
+  expect(offers[2]).not.toHaveProperty("price_above");
+});
+
 it("the converter takes over separate prices of audio and images", () => {
   const text = `
 model_list:

@@ -3,7 +3,7 @@ import { counted } from "../../base/counted.ts";
 import { providerFault } from "./check.ts";
 import { withOffPeak } from "./hours.ts";
 import { knownModel, listOf, listedPrice } from "./known.ts";
-import { offerPrice, ownPrice, setsTokenRates, type OwnPrice, type PriceRow } from "./prices.ts";
+import { ownPrice, priceOver, setsTokenRates, type OwnPrice } from "./prices.ts";
 import { callSettings } from "./providers.ts";
 import { numberOf, type Section } from "./file.ts";
 import type { Report } from "./report.ts";
@@ -190,7 +190,7 @@ function priceOf(
     return target.isSelfHosted ? { price: { input: "0", output: "0" } } : listed;
   // A price for searches alone must not make the tokens of an unknown model free.
   if (known === undefined && target.isSelfHosted !== true && !setsTokenRates(own)) return undefined;
-  return offerPrice(own, listed?.["price"] as PriceRow | undefined);
+  return priceOver(own, listed ?? {});
 }
 
 function shareOf(params: Section, to: string, report: Report): Pick<Deployment, "share" | "order"> {

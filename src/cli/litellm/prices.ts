@@ -200,3 +200,12 @@ export function offerPrice(
   if (whole.length === 0) return { price };
   return whole.length === 1 ? { price, price_above: whole[0] } : { price, price_tiers: whole };
 }
+
+/** The same over the list's whole price. Its tiers stay if the deployment sets neither tiers nor rates of tokens. */
+export function priceOver(
+  own: OwnPrice,
+  { price, ...tiers }: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const kept = own.tiers.length === 0 && !setsTokenRates(own) ? tiers : {};
+  return { ...kept, ...offerPrice(own, price as PriceRow | undefined) };
+}
