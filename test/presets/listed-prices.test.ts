@@ -20,7 +20,7 @@ describe("the price of a listed model", () => {
         cacheWrite === undefined ? undefined : formatUsd(cacheWrite),
       );
     };
-    expect(writesOf("openrouter/google/gemini-2.5-pro")).toEqual(["1.625"]);
+    expect(writesOf("openrouter/google/gemini-2.5-pro")).toEqual(["1.625", "2.875"]);
     // The tier has no rate for writes.
     expect(writesOf("openrouter/google/gemini-3.1-pro-preview")).toEqual(["2.375", "4.375"]);
     expect(writesOf("venice/gemini-3-1-pro-preview")).toEqual(["3", "5.5"]);
@@ -29,6 +29,53 @@ describe("the price of a listed model", () => {
     expect(writesOf("helicone/gemini-2.5-pro")).toEqual(["1.25"]);
     // MiniMax charges less for writes of this model than for its input.
     expect(writesOf("minimax/MiniMax-M2.7-highspeed")).toEqual(["0.375"]);
+  });
+
+  const inputsOf = (id: string) => {
+    const { price } = (environmentCatalog(every("key")).models.get(id) as TextModel).offers[0]!;
+    const tiers = (price.above ?? []).map(
+      (tier) => `${tier.inputTokens}: ${formatUsd(tier.rates.input)}`,
+    );
+    return [formatUsd(price.input), ...tiers].join(", ");
+  };
+
+  it("T64: has the tiers for long calls at OpenRouter that the models' own vendors have, where its list has none", () => {
+    expect(inputsOf("openrouter/openai/gpt-5.5")).toBe("5, 272000: 10");
+    expect(inputsOf("openrouter/openai/gpt-5.4-pro")).toBe("30, 272000: 60");
+    expect(inputsOf("openrouter/google/gemini-2.5-pro")).toBe("1.25, 200000: 2.5");
+    expect(inputsOf("openrouter/x-ai/grok-4.3")).toBe("1.25, 200000: 2.5");
+    expect(inputsOf("openrouter/openai/gpt-5.4-mini")).toBe("0.75");
+  });
+
+  it("T64: is one price for long calls too of Claude since 4.6, as Anthropic says, also where a list has tiers", () => {
+    expect(inputsOf("openrouter/anthropic/claude-opus-4.7")).toBe("5");
+    // At the location "key", which is a region.
+    expect(inputsOf("google-vertex/claude-opus-4-8@default")).toBe("5.5");
+    expect(inputsOf("openrouter/anthropic/claude-sonnet-4.5")).toBe("3, 200000: 6");
+  });
+
+  it("T64: has no tier of another vendor whose price is another one", () => {
+    const cost = (
+      input: number,
+      more = "",
+    ) => `"limit": { "context": 9 }, "cost": { "input": ${input}, "output": 9 ${more} },
+      "modalities": { "input": ["text"], "output": ["text"] }`;
+    const tiers = `, "tiers": [{ "input": 4, "output": 9, "tier": { "size": 5 } }]`;
+    const read = (input: number) =>
+      readPublicList(
+        `{ "openai": { "models": { "gpt-x": { ${cost(2, tiers)} } } },
+          "openrouter": { "models": { "openai/gpt-x": { ${cost(input)} }, "openai/gpt-y": { ${cost(2)} } } } }`,
+        vendorRows(),
+      );
+    const priceAt = (input: number) => {
+      const result = read(input);
+      if ("mistakes" in result) return expect.unreachable();
+      return result.models
+        .filter(({ vendor }) => vendor === "openrouter")
+        .map(({ price }) => price?.above?.[0]?.input);
+    };
+    expect(priceAt(2)).toEqual(["4", undefined]);
+    expect(priceAt(3)).toEqual([undefined, undefined]);
   });
 
   it("charges what Perplexity bills for each call, whose amount callers cannot raise", () => {
@@ -117,9 +164,9 @@ describe("the price of a listed model", () => {
         return [input, ...above.map(({ rates }) => rates.input)].map(formatUsd).join(" ");
       });
     };
-    expect(inputsAt("global")).toEqual(["3 6", "15", "1.5", "1.25 2.5"]);
+    expect(inputsAt("global")).toEqual(["3", "15", "1.5", "1.25 2.5"]);
     for (const place of ["us-east5", "eu"])
-      expect(inputsAt(place)).toEqual(["3.3 6.6", "15", "1.65", "1.25 2.5"]);
+      expect(inputsAt(place)).toEqual(["3.3", "15", "1.65", "1.25 2.5"]);
     const added = buildAdded(
       {
         id: "vertex-2",

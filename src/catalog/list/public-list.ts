@@ -6,6 +6,7 @@ import { isObject, type WireObject } from "../../base/json.ts";
 import { placeAt, placesIn, type TextPlace } from "./json-place.ts";
 import { JsonNumber, readPrice, type PriceFault } from "./public-price.ts";
 import { withRegionalPrices } from "./regional-price.ts";
+import { withBilledTiers, type PriceAt } from "./tier-price.ts";
 import type { ListedModel, ListedRates, ReasoningOption, VendorRow } from "./types.ts";
 
 /** A mistake in a list, with its position. */
@@ -70,18 +71,27 @@ const pathText = (path: readonly string[]): string =>
     .join("")
     .replace(/^\./, "");
 
+function modelsIn(root: WireObject, list: string): WireObject {
+  const entry = root[list];
+  return isObject(entry) && isObject(entry["models"]) ? entry["models"] : {};
+}
+
 function modelsOf(
   vendor: VendorRow,
   root: WireObject,
   faults: PriceFault[],
 ): readonly ListedModel[] {
   const name = listName(vendor);
-  const entry = root[name];
-  const models = isObject(entry) && isObject(entry["models"]) ? entry["models"] : {};
+  const models = modelsIn(root, name);
+  const priceAt: PriceAt = (list, model) => {
+    const row = modelsIn(root, list)[model];
+    // The faults are those of its own vendor.
+    return isObject(row) ? readPrice(row["cost"], [], []).rates : undefined;
+  };
   const found = Object.entries(models)
     .flatMap(([model, row]) => {
       const path = [name, "models", model];
-      return isObject(row) ? modelOf(vendor, { model, row, path }, faults) : [];
+      return isObject(row) ? modelOf(vendor, { model, row, path, priceAt }, faults) : [];
     })
     .sort((left, right) => (left.model < right.model ? -1 : 1));
   return withRegionalPrices(vendor, found);
@@ -91,6 +101,7 @@ interface Row {
   readonly model: string;
   readonly row: WireObject;
   readonly path: readonly string[];
+  readonly priceAt: PriceAt;
 }
 
 /** Names of models with other endpoints than text or embeddings: speech, ranking, live sessions. */
@@ -101,7 +112,7 @@ const embeds = /embed|^voyage\//i;
 /** The model, if it can be called by a text protocol or as embeddings. Its price is checked in any case. */
 function modelOf(
   vendor: VendorRow,
-  { model, row, path }: Row,
+  { model, row, path, priceAt }: Row,
   faults: PriceFault[],
 ): ListedModel[] {
   const price = readPrice(row["cost"], [...path, "cost"], faults);
@@ -112,7 +123,9 @@ function modelOf(
   const isText = output.length === 1 && output[0] === "text";
   if (context === undefined || !isText || elsewhere.test(model) || /\s/.test(model)) return [];
   const isPriced = price.rates !== undefined && !(isFree(price.rates) && isBilled(vendor, model));
-  const priced = isPriced ? { price: price.rates } : {};
+  const priced = isPriced
+    ? { price: withBilledTiers(vendor, { model, price: price.rates, priceAt }) }
+    : {};
   const named = { vendor: vendor.id, model, ...textField("name", row["name"]) };
   const released = textField("released", row["release_date"]);
   if (embeds.test(model)) return [{ ...named, kind: "embedding", ...released, context, ...priced }];

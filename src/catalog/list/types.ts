@@ -46,6 +46,10 @@ export interface VendorRow {
   readonly regional?: string;
   /** A regular expression of the models that cost a tenth more at an address of a region, such as `/locations/us-east5`. */
   readonly placed?: string;
+  /** A regular expression of the models that cost the same however long a call is, although its list has tiers for them. */
+  readonly flat?: string;
+  /** Lists by the beginning of a name, before the name there: it bills long calls at the tiers of those, where its own has none. */
+  readonly tiers_from?: Readonly<Record<string, string>>;
   /** A regular expression of the models that are only served at `responses`. */
   readonly responses_only?: string;
   /** A regular expression of the models that refuse a prefill: a conversation that ends with the beginning of the answer. */
