@@ -13,9 +13,12 @@ Everything passes, including fields that the gateway does not know. These are th
   because the vendor would then bill another price than the call is charged. The operator sets them for all calls of a provider with
   \`request.add\`.
 - Tools and plugins by which the vendor would run another model of the caller's choice are removed. These are Anthropic's
-  advisor, OpenRouter's advisor, fusion, subagent and image tools, \`models\` in Groq's \`compound_custom\`, and Vertex AI's \`routingConfig\` and \`modelConfig\`. So are
-  ZenMux's and LiteLLM's fallbacks, and the filtered fields within Vercel's \`providerOptions\` and LiteLLM's \`extra_body\`. The key's
-  allowlist does not hold for such a model, and its tokens cost another price.
+  advisor, OpenRouter's advisor, fusion, subagent and image tools, \`models\` in Groq's \`compound_custom\` and Vertex AI's \`routingConfig\` and
+  \`modelConfig\`. So are
+  ZenMux's, LiteLLM's and Orq's fallbacks, Orq's \`load_balancer\`, and the filtered fields within Vercel's \`providerOptions\` and LiteLLM's
+  \`extra_body\`. The key's allowlist does not hold for such a model, and its tokens cost another price.
+- Headers in a body, which LiteLLM would send to the vendor (\`extra_headers\`, \`headers\`, \`provider_specific_header\`), are removed and
+  reported. They could choose a tier, or replace the operator's key.
 - A chat stream is asked for its usage. The caller sees it only if the caller asked for it.
 - Token counts of an answer that cannot be true (negative, fractions, above a thousand million) are replaced by the
   estimate that the call is charged by.

@@ -35,6 +35,18 @@ const filteredOptions: ReadonlySet<string> = new Set([
   "sharedRequestType",
 ]);
 
+/**
+ * Headers that LiteLLM sends to the vendor. They can replace the operator's key and project there, and choose a tier that costs more, such as
+ * Vertex AI's `X-Vertex-AI-LLM-Shared-Request-Type`.
+ */
+const headerFields = ["extra_headers", "headers", "provider_specific_header"] as const;
+const headerDetail = "headers for the vendor are the operator's alone, dropped";
+
+const allFields: ReadonlyMap<string, string> = new Map([
+  ...filteredFields.map((name): [string, string] => [name, detail]),
+  ...headerFields.map((name): [string, string] => [name, headerDetail]),
+]);
+
 /** Members that LiteLLM adds to its request to the vendor, and to its own settings for it: there they count before those of the request. */
 const addedFields = ["extra_body", "router_settings_override"] as const;
 
@@ -62,8 +74,7 @@ const neverAdded: readonly (readonly [param: string, why: string])[] = [
 
 /** Why a field of the caller's protocol is removed on every route; undefined if it is not. */
 export function whyNeverForwarded({ param, value }: NativeField): string | undefined {
-  if (filteredFields.some((name) => name === param)) return detail;
-  return isOtherModel(param, value) ? otherModelDetail : undefined;
+  return allFields.get(param) ?? (isOtherModel(param, value) ? otherModelDetail : undefined);
 }
 
 /**
@@ -76,12 +87,12 @@ export function removeFilteredFields(body: JsonObject): Note[] {
     ...removeFromOptions(body, filteredOptions, detail),
     ...addedFields.flatMap((field) => removeFromAdded(body, field)),
   ];
-  for (const param of filteredFields) {
+  for (const [param, why] of allFields) {
     if (!Object.hasOwn(body, param)) continue;
     const isNothing = body[param] === null;
     delete body[param];
     if (isNothing) continue;
-    notes.push({ param, kind: "dropped", detail });
+    notes.push({ param, kind: "dropped", detail: why });
   }
   return notes;
 }

@@ -14,12 +14,16 @@ const toolTypes = /^(?:advisor_\d+|openrouter:(?:advisor|fusion|image_generation
 const callsModel = (tool: unknown): boolean =>
   isObject(tool) && typeof tool["type"] === "string" && toolTypes.test(tool["type"]);
 
-/** Fields in which LiteLLM takes models of the caller's choice: for prompts that are too long or filtered, and for its whole routing. */
+/**
+ * Fields that take models of the caller's choice: LiteLLM's for prompts that are too long or filtered, and for its whole routing, and Orq's
+ * for its shares of calls.
+ */
 const fallbackFields: ReadonlySet<string> = new Set([
   "context_window_fallbacks",
   "context_window_fallback_dict",
   "content_policy_fallbacks",
   "user_config",
+  "load_balancer",
 ]);
 
 /** True for such a field of the caller's protocol, or such a tool or member as one: `tools[2]`, `generationConfig.routingConfig`. */
@@ -80,12 +84,14 @@ function removeFallbacks(body: JsonObject): Note[] {
 const vertexMembers = ["routingConfig", "routing_config", "modelConfig", "model_config"];
 
 /**
- * Members of objects that name such models: those of which Groq's systems consist, ZenMux's fallback (false means none there), and Vertex
- * AI's.
+ * Members of objects that name such models: those of which Groq's systems consist, ZenMux's fallback (false means none there), Orq's, and
+ * Vertex AI's.
  */
 const namingMembers: readonly (readonly [param: string, member: string])[] = [
   ["compound_custom", "models"],
   ["provider", "fallback"],
+  ["orq", "fallbacks"],
+  ["orq", "load_balancer"],
   ...["generationConfig", "generation_config"].flatMap((param) =>
     vertexMembers.map((member) => [param, member] as const),
   ),

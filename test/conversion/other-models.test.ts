@@ -152,6 +152,37 @@ const otherModels: readonly Case[] = [
     nowhere: ["fallback", "opus"],
     reported: ["context_window_fallbacks", "content_policy_fallbacks", "user_config"],
   })),
+  ...(["chat", "responses"] as const).map((name): Case => ({
+    title: "TXT-19: the models of Orq's fallbacks and shares are dropped and reported",
+    from: name,
+    to: name,
+    body: {
+      load_balancer: { type: "weight_based", models: [{ model: "a/opus", weight: 1 }] },
+      orq: {
+        fallbacks: [{ model: "a/opus" }],
+        load_balancer: { models: [] },
+        retries: { count: 1 },
+      },
+      retry: { count: 1 },
+    },
+    up: { orq: { retries: { count: 1 } }, retry: { count: 1 } },
+    nowhere: ["opus", "fallbacks", "load_balancer"],
+    reported: ["load_balancer", "orq.fallbacks", "orq.load_balancer"],
+  })),
+  ...(["chat", "responses", "messages"] as const).map((name): Case => ({
+    title: "TXT-17: headers that LiteLLM would send to the vendor are dropped and reported",
+    from: name,
+    to: name,
+    body: {
+      extra_headers: { "X-Vertex-AI-LLM-Shared-Request-Type": "priority" },
+      headers: { authorization: "Bearer another" },
+      provider_specific_header: null,
+      extra_body: { extra_headers: { "api-key": "another" }, top_k: 2 },
+    },
+    up: { extra_body: { top_k: 2 } },
+    nowhere: ["headers", "priority", "another", "provider_specific_header"],
+    reported: ["extra_headers", "headers", "extra_body.extra_headers"],
+  })),
   {
     title: "TXT-19: a choice without effect, and models of null, go with them unreported",
     from: "chat",
