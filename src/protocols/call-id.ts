@@ -4,6 +4,10 @@
 export const callId = (answerId: string, index: number | string): string =>
   partId("call", answerId, index);
 
+/** Returns an id for a call of one of several choices, by the places of both. */
+export const callIdIn = (answerId: string, choice: unknown, place: number): string =>
+  callId(answerId, choice === 0 || choice === undefined ? place : `${String(choice)}_${place}`);
+
 /** Returns an id for a part of an answer. */
 export function partId(start: string, answerId: string, index: number | string): string {
   const own = answerId.replace(/[^A-Za-z0-9]/g, "").slice(-32);

@@ -4,7 +4,7 @@
  * Java and .NET fail at that, and clients with a closed list of words at a vendor's own finish reason. LangChain for JavaScript, and n8n with
  * it, fail at calls that are null, and loops of hand-written agents at an empty list. TXT-10.
  */
-import { callId } from "../call-id.ts";
+import { callIdIn } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import { isEmptyList, nonEmpty, objectOf, objects, wholeSeconds } from "../read.ts";
 import { hasForeignTier } from "../service-tiers.ts";
@@ -40,12 +40,15 @@ export function completeAnswer(answer: JsonObject, { namesTool, createdAt }: Giv
       choice["native_finish_reason"] ??= reason!;
       choice["finish_reason"] = own;
     } else if (nonEmpty(reason) === undefined) choice["finish_reason"] = reasonOf(message);
-    completeCalls(objects(message["tool_calls"]) as JsonObject[], nonEmpty(answer["id"]) ?? "");
+    const answerId = nonEmpty(answer["id"]) ?? "";
+    completeCalls(objects(message["tool_calls"]) as JsonObject[], (place) =>
+      callIdIn(answerId, choice["index"], place),
+    );
   }
 }
 
 /** Completes the calls in their places. LocalAI gives all calls of an answer one id: clients match results by it. */
-function completeCalls(calls: JsonObject[], answerId: string): void {
+function completeCalls(calls: JsonObject[], idAt: (place: number) => string): void {
   const ids = new Set<string>();
   for (const [at, call] of calls.entries()) {
     const told = idText(call);
@@ -54,7 +57,7 @@ function completeCalls(calls: JsonObject[], answerId: string): void {
       const id = isRepeated ? undefined : told;
       Object.assign(
         call,
-        completeCall({ ...call, id: id ?? "" }, () => callId(answerId, at), "{}"),
+        completeCall({ ...call, id: id ?? "" }, () => idAt(at), "{}"),
       );
     }
     ids.add(idText(call)!);

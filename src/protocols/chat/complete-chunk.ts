@@ -5,7 +5,7 @@
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject, type WireObject } from "../../base/json.ts";
 import { getOrCreate } from "../../base/memoize.ts";
-import { callId } from "../call-id.ts";
+import { callIdIn } from "../call-id.ts";
 import type { JsonObject } from "../canonical/request.ts";
 import {
   isEmptyList,
@@ -146,7 +146,7 @@ export class ChunkCompleter {
     const calls = getOrCreate(this.#calls, choice, newCalls);
     const piece = pieceOf(call);
     const known = findCall(calls, piece);
-    const own = known ?? addCall(calls, piece, answerId);
+    const own = known ?? addCall(calls, piece, (place) => callIdIn(answerId, choice, place));
     noteId(calls, own, piece.id);
     const named = {
       ...call,
@@ -155,7 +155,7 @@ export class ChunkCompleter {
     };
     if (known) return named;
     calls.hasOwn ||= isOwnCall(call);
-    return completeCall(named, () => callId(answerId, own.place), "");
+    return completeCall(named, () => callIdIn(answerId, choice, own.place), "");
   }
 }
 
@@ -189,9 +189,13 @@ function pieceOf(call: WireObject): Piece {
   return { index: placeOf(call["index"]), id: idText(call), name: nonEmpty(name) };
 }
 
-function addCall({ calls, byIndex, byId }: Calls, { index, id }: Piece, answerId: string): Call {
+function addCall(
+  { calls, byIndex, byId }: Calls,
+  { index, id }: Piece,
+  idAt: (place: number) => string,
+): Call {
   const place = calls.length;
-  const newId = id !== undefined && byId.has(id) ? callId(answerId, place) : undefined;
+  const newId = id !== undefined && byId.has(id) ? idAt(place) : undefined;
   const call: Call = { place, wireId: id, newId };
   calls.push(call);
   byIndex.set(index ?? place, call);

@@ -6,6 +6,11 @@ import { nonEmpty, lookUp } from "../read.ts";
 
 const reasons: Readonly<Record<string, Finish["reason"]>> = {
   stop: "stop",
+  // Together's and TGI's words for the model's own end, and Claude's, as gateways before it keep them.
+  eos: "stop",
+  eos_token: "stop",
+  end_turn: "stop",
+  stop_sequence: "stop",
   length: "length",
   // Some vendors keep the messages protocol's name.
   max_tokens: "length",
@@ -14,7 +19,9 @@ const reasons: Readonly<Record<string, Finish["reason"]>> = {
   model_context_window_exceeded: "length",
   tool_calls: "tool_calls",
   function_call: "tool_calls",
+  tool_use: "tool_calls",
   content_filter: "content_filter",
+  refusal: "content_filter",
   // Google's words, as some gateways before Gemini keep them, in upper case.
   safety: "content_filter",
   prohibited_content: "content_filter",

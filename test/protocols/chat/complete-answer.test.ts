@@ -36,15 +36,36 @@ it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays bes
     message: { content: "Hi" },
     finish_reason: finish,
   });
-  const reasons = ["sensitive", "MAX_TOKENS", "model_length", "insufficient_system_resource"];
+  const reasons = [
+    ...["sensitive", "MAX_TOKENS", "model_length", "eos", "eos_token", "end_turn", "refusal"],
+    ...["insufficient_system_resource", "of_its_own"],
+  ];
   const { choices } = answered({ id: "up1", choices: reasons.map(ended) });
   expect(choices).toMatchObject([
     { finish_reason: "content_filter", native_finish_reason: "sensitive" },
     { finish_reason: "length", native_finish_reason: "MAX_TOKENS" },
     { finish_reason: "length", native_finish_reason: "model_length" },
-    // Interrupted: no word of the protocol says that.
+    // Together's, TGI's, and those of Claude behind gateways.
+    { finish_reason: "stop", native_finish_reason: "eos" },
+    { finish_reason: "stop", native_finish_reason: "eos_token" },
+    { finish_reason: "stop", native_finish_reason: "end_turn" },
+    { finish_reason: "content_filter", native_finish_reason: "refusal" },
+    // Interrupted, or unknown: no word of the protocol says that.
     { finish_reason: "insufficient_system_resource" },
+    { finish_reason: "of_its_own" },
   ]);
+});
+
+it("TXT-10: calls without ids get ids that differ between the choices of an answer", () => {
+  const calling = () => ({
+    message: { content: null, tool_calls: [{ function: { name: "x", arguments: "{}" } }] },
+    finish_reason: "tool_calls",
+  });
+  const { choices } = answered({ id: "up1", choices: [calling(), calling()] });
+  const ids = (choices as { message: { tool_calls: { id: string }[] } }[]).map(
+    ({ message }) => message.tool_calls[0]!.id,
+  );
+  expect(ids).toEqual(["call_up1_0", "call_up1_1_0"]);
 });
 
 it.each([
@@ -99,7 +120,7 @@ it("TXT-10: members that a whole answer has stay", () => {
     id: "up1",
     object: "chat.completion",
     created: 17,
-    choices: [{ index: 0, message, finish_reason: "eos", native: 1 }],
+    choices: [{ index: 0, message, finish_reason: "of_its_own", native: 1 }],
   };
   expect(answered(structuredClone(whole))).toEqual({ ...whole, model: "acme/talk" });
 });

@@ -46,6 +46,18 @@ it("TXT-10 T4: calls without a number get one, and their first piece an id and a
   ]);
 });
 
+it("TXT-10: calls without ids get ids that differ between the choices of an answer", () => {
+  const calls = callsIn(
+    passed(
+      ...[0, 1].map((index) => ({
+        ...base,
+        choices: [{ index, delta: { tool_calls: [{ function: { name: "x", arguments: "{}" } }] } }],
+      })),
+    ),
+  );
+  expect(calls).toMatchObject([{ id: "call_up1_0" }, { id: "call_up1_1_0" }]);
+});
+
 it("TXT-10 T4: a piece without a number goes on with the call before it, which had one", () => {
   const first = { index: 0, id: "a", type: "function", function: { name: "x", arguments: "" } };
   const second = { ...first, index: 1, id: "b" };
@@ -161,8 +173,8 @@ it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays bes
   expect(filtered).toMatchObject({
     choices: [{ finish_reason: "content_filter", native_finish_reason: "sensitive" }],
   });
-  const [unknown] = passed(stop("eos"));
-  expect(unknown).toEqual({ ...stop("eos"), model: "acme/talk" });
+  const [unknown] = passed(stop("of_its_own"));
+  expect(unknown).toEqual({ ...stop("of_its_own"), model: "acme/talk" });
 });
 
 it("TXT-10 T4: numbers as ids of answers and calls become texts, in each piece", () => {
