@@ -50,7 +50,7 @@ describe("@langchain/google-genai 2.3.2 and @google/genai 1", () => {
   });
 });
 
-describe("@ai-sdk/openai 4.0.118, @mistralai/mistralai 2.7.0, @ai-sdk/deepseek 3.0.56, @ai-sdk/moonshotai 3.0.60", () => {
+describe("@ai-sdk/openai 4.0.118, @mistralai/mistralai 2.7.0, @ai-sdk/deepseek 3.0.56, @ai-sdk/moonshotai 3.0.60, @ai-sdk/perplexity 3.0.61", () => {
   const stream = {
     path: "/v1/chat/completions",
     body: '{"model":"MODEL","messages":[{"role":"user","content":"PROMPT"}],"stream":true}',
@@ -66,9 +66,10 @@ describe("@ai-sdk/openai 4.0.118, @mistralai/mistralai 2.7.0, @ai-sdk/deepseek 3
       error: { code: "upstream_error" },
     });
     // A frame with the shape of a chunk is read as a chunk, and its error is skipped. The first two tell a chunk by the index of its
-    // choice, the others by its object.
+    // choice, the next two by its object, and the last by its time.
     expect(last).not.toHaveProperty("choices.0.index");
     expect(last).toHaveProperty("object", "error");
+    expect(last).not.toHaveProperty("created");
   });
 });
 
