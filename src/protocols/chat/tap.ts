@@ -20,6 +20,9 @@ import { ChatReader, type ChatChoice, type ChatChunk } from "./read-stream.ts";
 import { createRewrite, type Rewrite } from "./rewrite.ts";
 import { normaliseUsage, writeUsage } from "./usage.ts";
 
+/** The most frames without output that are held back after the end. */
+const heldMax = 64;
+
 export class ChatTap extends DirectTap {
   soundCharacters = 0;
   reasoningCharacters = 0;
@@ -75,7 +78,8 @@ export class ChatTap extends DirectTap {
     { chunk, choices, reportsUsage, error }: ChatChunk,
     data: string,
   ): readonly SseEvent[] {
-    for (const choice of choices) this.#takeChoice(choice);
+    let hasOutput = false;
+    for (const choice of choices) hasOutput = this.#takeChoice(choice) || hasOutput;
     if (error) return this.breakOff(error);
     if (reportsUsage && choices.length === 0) {
       // A frame that only carries usage: sent last, if the caller wants it.
@@ -91,24 +95,37 @@ export class ChatTap extends DirectTap {
     const known = this.#isNamed ? this.#fields : undefined;
     const completed = this.#completer.complete(chunk, known);
     const frame = { data: this.#rewrite(completed ? "" : data, completed ?? chunk) };
-    if (!this.ended) return [frame];
-    this.held.push(frame);
-    return none;
+    return this.ended ? this.#hold(frame, hasOutput) : [frame];
+  }
+
+  /**
+   * Holds a frame after the end back. If it has output, the end before it was none: some vendors send a finish reason with every frame. Of
+   * other frames a few are kept.
+   */
+  #hold(frame: SseEvent, hasOutput: boolean): readonly SseEvent[] {
+    const free = hasOutput ? this.held : none;
+    if (hasOutput) this.held = [];
+    if (this.held.length < heldMax) this.held.push(frame);
+    return free;
   }
 
   #timeIn({ created }: { readonly created?: unknown }): number {
     return wholeSeconds(created, this.#createdAt);
   }
 
-  #takeChoice({ index, output, reason }: ChatChoice): void {
+  /** True if the choice has output. */
+  #takeChoice({ index, output, reason }: ChatChoice): boolean {
+    const before = this.log.characters + this.pictures + this.soundCharacters;
     for (const text of outputTexts(output)) this.log.add(text);
     this.pictures += output.images.length;
     this.soundCharacters += output.soundCharacters;
     this.reasoningCharacters += output.reasoning.length;
     this.#begun.set(index, output.calls.length > 0 || this.#begun.get(index) === true);
-    if (reason === undefined) return;
-    this.#finished.add(index);
-    this.ended = this.#finished.size >= this.#answers;
+    if (reason !== undefined) {
+      this.#finished.add(index);
+      this.ended = this.#finished.size >= this.#answers;
+    }
+    return this.log.characters + this.pictures + this.soundCharacters > before;
   }
 
   protected ending(billed: Usage | undefined): readonly SseEvent[] {

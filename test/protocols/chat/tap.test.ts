@@ -1,6 +1,7 @@
 import * as fastCheck from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../src/base/errors.ts";
+import type { SseEvent } from "../../../src/base/sse.ts";
 import { withDropped } from "../../../src/protocols/dropped-params.ts";
 import type { JsonObject } from "../../../src/protocols/canonical/request.ts";
 import { chatCodec } from "../../../src/protocols/chat/index.ts";
@@ -201,6 +202,31 @@ describe("the tap of a chat stream", () => {
     ]);
     expect(tap.release()).toEqual([]);
     expect(tap.push({ data: JSON.stringify(chunk({ content: "late" })) })).toEqual([]);
+  });
+
+  it("STREAM-04: sends what came before more output, if a vendor finishes with every frame", () => {
+    const words = ["one ", "two ", "three"];
+    const { tap, passed } = tapped(
+      direct,
+      framesOf(sse(...words.map((content) => chunk({ content }, "stop")))),
+    );
+    const contentOf = (frames: readonly SseEvent[]) =>
+      dataOf(frames).map((one) => (one as { choices: unknown }).choices);
+    const choice = (content: string) => [{ index: 0, delta: { content }, finish_reason: "stop" }];
+    expect(contentOf(passed)).toMatchObject([choice("one "), choice("two ")]);
+    expect(dataOf(tap.release())).toMatchObject([{ choices: choice("three") }, "[DONE]"]);
+  });
+
+  it("STREAM-04: keeps a bounded number of frames without output after the finish reason", () => {
+    const nothing = Array.from({ length: 1_000 }, () => chunk({}));
+    const { tap } = tapped(
+      direct,
+      framesOf(sse(chunk({ content: "Hi" }), chunk({}, "stop"), ...nothing)),
+    );
+    const frames = dataOf(tap.release());
+    expect(frames.length).toBeLessThan(100);
+    expect(frames[0]).toMatchObject({ choices: [{ finish_reason: "stop" }] });
+    expect(frames.at(-1)).toBe("[DONE]");
   });
 
   it.each(["<html>bad gateway</html>", '{"id":"x","choices":[{"delta":{"content":"x"}', "[1]"])(
