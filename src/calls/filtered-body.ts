@@ -6,7 +6,7 @@ import { withoutFallbacks } from "./fallbacks.ts";
 
 export interface FilteredBody {
   readonly body: JsonObject;
-  /** What was left out. */
+  /** The fields that were left out. */
   readonly notes: readonly Note[];
 }
 

@@ -85,7 +85,7 @@ const vertexMembers = ["routingConfig", "routing_config", "modelConfig", "model_
 
 /**
  * Members of objects that name such models: those of which Groq's systems consist, ZenMux's fallback (false means none there), Orq's, and
- * Vertex AI's.
+ * those of Vertex AI.
  */
 const namingMembers: readonly (readonly [param: string, member: string])[] = [
   ["compound_custom", "models"],

@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What each vendor says of a proof that it cannot verify. */
+/** The refusal of each vendor for a proof that it cannot verify. */
 const refusals: Readonly<Record<Protocol["name"], object>> = {
   chat: {
     error: {
@@ -148,7 +148,7 @@ const sessions: Readonly<Record<Protocol["name"], object>> = {
   },
 };
 
-/** What the last request has in place of the session's proofs, and the names that the caller is told. */
+/** The last request in place of the session's own, and the names that the caller is told. */
 const sent: Readonly<Record<Protocol["name"], { has: object; dropped: string[] }>> = {
   chat: {
     has: {

@@ -99,8 +99,8 @@ export class ChatTap extends DirectTap {
   }
 
   /**
-   * Holds a frame after the end back. If it has output, the end before it was none: some vendors send a finish reason with every frame. Of
-   * other frames a few are kept.
+   * Holds a frame after the end back. If it has output, the end before it was none: some vendors send a finish reason with every frame. It
+   * keeps a few of the other frames.
    */
   #hold(frame: SseEvent, hasOutput: boolean): readonly SseEvent[] {
     const free = hasOutput ? this.held : none;
