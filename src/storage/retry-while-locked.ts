@@ -19,12 +19,27 @@ const sayEveryMs = 60_000;
 export const limitLockWaits = (tx: Queryable): Promise<unknown> =>
   tx.query(`set local lock_timeout = '${lockWait}'`);
 
-/** Tables that calls lock together, in the order in which they do: the end of a task writes its row, then the account, then the entry. */
-const lockOrder = ["tasks", "ledger_accounts", "ledger_spend", "ledger_entries"];
+/**
+ * Tables that calls lock together, in the order in which they do: a submission writes its key, the task, the account, then the hold. The
+ * end of a task writes its row, its callback, the account, then the entry.
+ */
+const lockOrder = [
+  "idempotency_keys",
+  "tasks",
+  "webhook_deliveries",
+  "ledger_accounts",
+  "ledger_holds",
+  "ledger_spend",
+  "ledger_entries",
+];
+
+const alteredTable = /^alter table (\w+)|^create trigger [^;]*? on (\w+)/gm;
 
 /** Locks those of them that a schema change alters. In the order of its statements, calls and the change would be in a deadlock. */
 export async function lockInOrder(tx: Queryable, sql: string): Promise<void> {
-  const altered = new Set(Array.from(sql.matchAll(/^alter table (\w+)/gm), ([, name]) => name));
+  const altered = new Set(
+    Array.from(sql.matchAll(alteredTable), ([, table, triggered]) => table ?? triggered),
+  );
   for (const name of lockOrder) if (altered.has(name)) await tx.query(`lock table ${name}`);
 }
 

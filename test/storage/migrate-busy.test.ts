@@ -70,21 +70,45 @@ it("while a report blocks a migration, calls go on and the log names the report;
   expect((await migrated).applied).toContain(missing);
 });
 
-it("a migration takes the tables of the ledger in the order in which calls do: a task that ends meanwhile is not in a deadlock with it", async () => {
-  const busy = await openBefore("0058_ledger_constraints.sql");
-  onTestFinished(() => busy.close());
-  const call = new Client({ connectionString: url });
-  await call.connect();
-  onTestFinished(() => call.end());
+/** The statements of a call: the first, which the migration waits for, and those after it. */
+const calls: Readonly<Record<string, readonly [string, ...string[]]>> = {
   // As the end of a task: its row, then the account, then the entry.
-  await call.query("begin; set local lock_timeout = '200ms'; update tasks set misses = 1");
-  const migrated = migrate(busy);
-  await eventually(async () => (await busy.query(waitingSql)).length > 0, "the migration to wait");
-  await call.query("select 1 from ledger_accounts for update");
-  await call.query(
+  "a task that ends": [
+    "update tasks set misses = 1",
+    "select 1 from ledger_accounts for update",
     `insert into ledger_entries (workspace_id, reference, kind, amount_nano, held_nano, balance_after_nano, created_at)
      values ('w', 'r', 'credit', 1, 0, 1, now())`,
-  );
-  await call.query("commit");
-  expect((await migrated).applied).toContain("0058_ledger_constraints.sql");
-});
+  ],
+  "a task that is submitted": [
+    `insert into idempotency_keys (workspace_id, key, fingerprint, task_id, created_at) values ('w', 'k', 'f', 't', now())`,
+    "update tasks set misses = 1",
+    "select 1 from ledger_accounts for update",
+    `insert into ledger_holds (workspace_id, id, key_id, kind, amount_nano, lease_until, created_at)
+     values ('w', 't', 'k', 'task', 1, now(), now())`,
+  ],
+};
+
+it.each(Object.keys(calls))(
+  "a migration takes tables in the order in which calls do: %s meanwhile is not in a deadlock with it",
+  async (name) => {
+    const busy = await openBefore("0058_ledger_constraints.sql");
+    onTestFinished(() => busy.close());
+    const call = new Client({ connectionString: url });
+    await call.connect();
+    onTestFinished(() => call.end());
+    const [first, ...others] = calls[name]!;
+    await call.query("begin; set local lock_timeout = '200ms'");
+    await call.query(first);
+    const migrated = migrate(busy);
+    await eventually(
+      async () => (await busy.query(waitingSql)).length > 0,
+      "the migration to wait",
+    );
+    for (const sql of others) await call.query(sql);
+    await call.query("commit");
+    const { applied } = await migrated;
+    expect(applied).toEqual(
+      expect.arrayContaining(["0058_ledger_constraints.sql", "0059_final_states.sql"]),
+    );
+  },
+);

@@ -146,8 +146,8 @@ it("T82: a cancellation polls first, so a vendor that is done is not asked to ca
 
 it("all idempotency keys older than a day are removed, in several batches", async () => {
   await bench.database.query(
-    `insert into idempotency_keys (workspace_id, key, fingerprint, created_at)
-     select $1, 'key ' || i, 'f', now() - case when i <= 2500 then interval '25 hours' else interval '23 hours' end
+    `insert into idempotency_keys (workspace_id, key, fingerprint, task_id, created_at)
+     select $1, 'key ' || i, 'f', 'task_' || i, now() - case when i <= 2500 then interval '25 hours' else interval '23 hours' end
      from generate_series(1, 2600) i`,
     [bench.workspaceId],
   );

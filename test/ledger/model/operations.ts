@@ -130,13 +130,14 @@ async function drift(history: History, choices: Choices): Promise<void> {
 function changeKey(history: History, key: KeyName, choices: Choices): string {
   const name = `key ${key.workspace} ${key.key}`;
   const old = history.oracle.get<KeyState>(name);
+  if (old.status === "revoked") return keySql(key, old);
   const dice = choices.number();
   const next: KeyState =
     old.status !== "active" || (old.expiresMs ?? Infinity) <= history.nowMs
       ? { ...old, status: "active", expiresMs: null }
       : dice < 0.3
         ? { ...old, status: "disabled" }
-        : dice < 0.4
+        : dice < 0.33
           ? { ...old, status: "revoked" }
           : dice < 0.6
             ? { ...old, expiresMs: history.nowMs + choices.below(300) - 100 }
