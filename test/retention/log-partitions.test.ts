@@ -101,6 +101,28 @@ describeDatabase("the parts of the request log", (open) => {
     expect(await foldUsage(database)).toBe(1);
   });
 
+  it("after a clock that ran years ahead, the real days get parts again", async () => {
+    const database = await open();
+    const aheadAt = (day: string) =>
+      database.query(
+        `select request_parts_ahead((now() at time zone 'UTC')::date ${day}, 4, false)`,
+      );
+    await aheadAt("+ 5000");
+    await aheadAt("");
+    const at = startOfDay(Date.now()) + 3 * dayMs;
+    const [id, task] = [newId("req", at), newId("task", at)];
+    await insert(database, [id, task]);
+    const partOfRow = await partsOfRows(database);
+    expect(partOfRow[id]).toBe(`requests_req_${dayName(at)}_${dayName(at + dayMs)}`);
+    expect(partOfRow[task]).toMatch(/^requests_task_\d{8}_\d{8}$/);
+    await aheadAt("+ 10");
+    const names = (await partsOf(database)).map(({ name }) => name);
+    expect(names).toContain(`requests_req_${dayName(at + 10 * dayMs)}_${dayName(at + 11 * dayMs)}`);
+    // The first start was at a clock years ahead: the first part takes all rows until then.
+    await aheadAt("- 5000");
+    expect((await partsOf(database)).length).toBe(names.length);
+  });
+
   it("parts are created ahead, by day if rows are kept for days, else by month; days end at midnight UTC", async () => {
     const database = await open();
     const today = startOfDay(Date.now());
