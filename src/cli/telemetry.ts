@@ -29,7 +29,7 @@ export function tracingOptions(
   return {
     url,
     headers: headersOf(value, telemetry.otlpHeaders),
-    gzip: both(value, "COMPRESSION") === "gzip",
+    gzip: isGzip(value),
     timeoutMs: milliseconds(
       value,
       "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
@@ -87,6 +87,16 @@ function checkProtocol(value: Value): void {
     throw new UsageError(
       `OTEL_EXPORTER_OTLP_PROTOCOL is "${protocol}"; traces are sent by http/protobuf, to port 4318 of most collectors`,
     );
+}
+
+/** @throws UsageError for a compression that the exporter lacks */
+function isGzip(value: Value): boolean {
+  const compression = both(value, "COMPRESSION")?.toLowerCase() ?? "none";
+  if (compression !== "gzip" && compression !== "none")
+    throw new UsageError(
+      `OTEL_EXPORTER_OTLP_COMPRESSION is "${compression}"; it takes gzip or none`,
+    );
+  return compression === "gzip";
 }
 
 function headersOf(

@@ -36,7 +36,7 @@ it("the collector's URL, headers and names are read from the environment and the
     OTEL_EXPORTER_OTLP_HEADERS: "a=1, Authorization = Bearer%20x%2Cy,",
     OTEL_RESOURCE_ATTRIBUTES: "team=ml,service.name=other",
     OTEL_SERVICE_NAME: "mine",
-    OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+    OTEL_EXPORTER_OTLP_COMPRESSION: "GZIP",
   })!;
   expect(all.headers).toEqual({ a: "1", Authorization: "Bearer x,y" });
   expect(all.resource).toMatchObject({ "service.name": "mine", team: "ml" });
@@ -62,6 +62,7 @@ it("samplers are read, and the configuration's share wins", () => {
 
 it.each([
   ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+  ["OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"],
   ["OTEL_TRACES_SAMPLER", "jaeger_remote"],
   ["OTEL_TRACES_SAMPLER_ARG", "2"],
   ["OTEL_BSP_MAX_QUEUE_SIZE", "1000000"],
