@@ -38,6 +38,7 @@ export { openDatabase } from "./open.ts";
 export {
   holdRetryMs,
   readOnce,
+  retryRolledBack,
   retryWhileAway,
   reserveRetryMs,
   settleRetryMs,

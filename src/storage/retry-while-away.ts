@@ -1,7 +1,7 @@
 /** Retries of database work while the database is away for a moment. T67, T68. */
 import { GatewayError } from "../base/errors.ts";
 import { retry } from "../base/retry.ts";
-import { isTransient } from "./transient.ts";
+import { isRolledBack, isTransient } from "./transient.ts";
 
 /** Milliseconds of retries before admission: a restarting database comes back unnoticed, while the caller waits. */
 export const reserveRetryMs = 3_000;
@@ -34,16 +34,30 @@ export async function readOnce<T>(message: string, work: () => Promise<T>): Prom
 }
 
 /**
+ * Repeats a transaction for up to `retryMs` while the server rolls it back because of others. It is not repeated after the loss of a
+ * connection, because it may have been committed.
+ * @throws GatewayError database_unavailable
+ */
+export const retryRolledBack = <T>(retryMs: number, work: () => Promise<T>): Promise<T> =>
+  retryWhile(isRolledBack, retryMs, work);
+
+/**
  * Retries `work` for up to `retryMs` while the database is away. From the second attempt on, an earlier one may have been committed before
  * its answer was lost.
  * @throws GatewayError database_unavailable
  */
-export async function retryWhileAway<T>(
+export const retryWhileAway = <T>(
+  retryMs: number,
+  work: (attempt: number) => Promise<T>,
+): Promise<T> => retryWhile(isTransient, retryMs, work);
+
+async function retryWhile<T>(
+  mayPass: (error: unknown) => boolean,
   retryMs: number,
   work: (attempt: number) => Promise<T>,
 ): Promise<T> {
   try {
-    return await retry({ forMs: retryMs, mayPass: isTransient }, work);
+    return await retry({ forMs: retryMs, mayPass }, work);
   } catch (error) {
     throw isTransient(error) ? unavailable(error) : error;
   }

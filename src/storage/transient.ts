@@ -7,6 +7,9 @@ import { isShortage } from "../base/shortage.ts";
  */
 const serverCodes = /^(?:08...|53...|57P0[1-5]|57014|58030|25006|25P0[34]|40001|40P01|55P03)$/;
 
+/** A conflict of serialization, and a deadlock. */
+const rollbackCodes = /^(?:40001|40P01)$/;
+
 /** The server refuses the login for now: the password or role was changed, or the database is being replaced. */
 const doorCodes = /^(?:28000|28P01|3D000)$/;
 
@@ -42,6 +45,9 @@ export const codeOf = (error: unknown): unknown =>
 
 /** True if others locked a row for longer than `lock_timeout`. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === "55P03";
+
+/** True if the server rolled the transaction back because of others beside it: nothing of it was written, and it may be repeated. */
+export const isRolledBack = (error: unknown): boolean => hasCode(error, rollbackCodes);
 
 /** True if the server is read-only: another server may have taken its place and its name. */
 const isReadOnly = (error: unknown): boolean => codeOf(error) === "25006";

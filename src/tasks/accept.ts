@@ -6,7 +6,7 @@ import { createBatcher } from "./batcher.ts";
 import { GatewayError } from "../base/errors.ts";
 import { assignInputs } from "../files/index.ts";
 import { reserveIn, type HoldInput } from "../ledger/index.ts";
-import { retryWhileAway, type Queryable } from "../storage/index.ts";
+import { reserveRetryMs, retryRolledBack, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import {
   AlreadyClaimedError,
@@ -46,9 +46,9 @@ type Outcome = Tried<TaskRow>;
 
 /** Creates the acceptance of one process. */
 export function createAcceptance(services: TaskServices): Acceptance {
-  // No retry: if the answer to a commit was lost, the tasks exist.
+  // No retry after a lost connection: if the answer to a commit was lost, the tasks exist.
   const run = (submissions: readonly Submission[]) =>
-    retryWhileAway(0, () =>
+    retryRolledBack(reserveRetryMs, () =>
       services.database.transaction((tx) => acceptAll(services, tx, submissions)),
     );
   const batcher = createBatcher<Submission, Outcome>({

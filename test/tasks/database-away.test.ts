@@ -67,3 +67,24 @@ it("T68: a submission during a database restart gets 503 database_unavailable, a
   await bench.until(id, "succeeded");
   await ledgerReaderOf(bench.database).expectClean();
 });
+
+it("T68: a submission that the database rolled back because of a deadlock is made again, and makes one task", async () => {
+  await bench.database.query(
+    `create sequence victims;
+     create function once_in_a_deadlock() returns trigger language plpgsql as $$
+     begin
+       if nextval('victims') = 1 then raise exception 'deadlock detected' using errcode = '40P01'; end if;
+       return new;
+     end $$;
+     create trigger once_in_a_deadlock after insert on ledger_holds for each row execute function once_in_a_deadlock()`,
+  );
+  const send = () =>
+    bench.send("POST", "/v1/tasks", { body: video, headers: { "idempotency-key": "victim" } });
+  const answer = await send();
+  await bench.database.query("drop function once_in_a_deadlock cascade");
+  expect(answer.status).toBe(200);
+  const { id } = (await answer.json()) as { id: string };
+  expect(((await (await send()).json()) as { id: string }).id).toBe(id);
+  await bench.until(id, "succeeded");
+  await ledgerReaderOf(bench.database).expectClean();
+});
