@@ -6,6 +6,7 @@ import type { EventStreamCodec } from "@smithy/eventstream-codec";
 import { parseAnswerText } from "../../base/answer-json.ts";
 import { isObject } from "../../base/json.ts";
 import { ChunkBuffer } from "../../base/chunk-buffer.ts";
+import { formatSse } from "../../base/sse.ts";
 import { ExchangeError } from "../exchange-error.ts";
 import type { BodyConsumer, Exchange } from "../exchange.ts";
 
@@ -139,4 +140,6 @@ function eventOf(message: Message): string {
   return sse(isObject(event) ? String(event["type"]) : "", data);
 }
 
-const sse = (event: string, data: string): string => `event: ${event}\ndata: ${data}\n\n`;
+/** Claude's events may be JSON of several lines: outside of texts, line ends are blanks. */
+const sse = (event: string, data: string): string =>
+  formatSse({ event, data: data.replace(/[\r\n]+/g, " ") });
