@@ -23,7 +23,7 @@ create view request_parts as
 
 -- Makes the parts up to p_days after p_today, each for a day or for the rest of a month. Tasks are few, so their parts are always for
 -- months. Returns the number of new parts. Days that have rows in the default part stay there.
--- In force as 0059_log_parts.sql makes it.
+-- In force as 0060_log_parts.sql makes it.
 create function request_parts_ahead(p_today date, p_days integer, p_by_month boolean) returns integer language plpgsql as $$
 declare
   v_kind text;
