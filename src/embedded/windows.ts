@@ -108,13 +108,13 @@ async function clearOrphan(site: Site, cluster: string, log: Log): Promise<void>
   rmSync(join(cluster, "postmaster.pid"), { force: true });
 }
 
-/** Returns the end of a file, but nothing before `start`. */
-function tailOf(file: string, start: number): string {
-  const bytes = Buffer.alloc(logTailBytesMax);
+/** Returns the last `most` bytes of a file, but nothing before `start`. */
+function tailOf(file: string, start: number, most: number): string {
+  const bytes = Buffer.alloc(most);
   const handle = openSync(file, "r");
   try {
-    const from = Math.max(start, statSync(file).size - logTailBytesMax);
-    return bytes.toString("utf8", 0, readSync(handle, bytes, 0, logTailBytesMax, from)).trim();
+    const from = Math.max(start, statSync(file).size - most);
+    return bytes.toString("utf8", 0, readSync(handle, bytes, 0, most, from)).trim();
   } finally {
     closeSync(handle);
   }
@@ -147,7 +147,7 @@ export async function startControlled(
     await control(site, cluster, ["start", "-o", settings, "-l", file, ...wait]);
   } catch (error) {
     if (!(await recovers(options, file))) {
-      const message = `the embedded database did not start: ${tailOf(file, before)}`;
+      const message = `the embedded database did not start: ${tailOf(file, before, logTailBytesMax)}`;
       throw new Error(message, { cause: error });
     }
   }
@@ -173,7 +173,9 @@ async function recovers(options: Omit<ServerOptions, "listen">, file: string): P
     if (pid === undefined || !isAlive(pid)) return false;
     if (isReady(cluster, pid)) return true;
     const size = statSync(file).size;
-    if (size > read && tailOf(file, read).includes(progress)) saidMs = performance.now();
+    // All of it: many lines are about connections that it refused meanwhile.
+    if (size > read && tailOf(file, read, size - read).includes(progress))
+      saidMs = performance.now();
     read = size;
     if (signal?.aborted === true || performance.now() - saidMs > silentMsMax) {
       await stopServer(site, cluster, pid);

@@ -13,7 +13,7 @@ import { silentLog, temporaryDirectory } from "../support/postgres.ts";
 const redo = "redo in progress, elapsed time: 10.00 s, current LSN: 0/1";
 
 interface Recovery {
-  /** The server says it every 0.2 seconds. */
+  /** The server says it every 0.2 seconds, before many lines about connections that it refuses. */
   readonly line: string;
   readonly times?: number;
   readonly directory?: string;
@@ -27,7 +27,11 @@ function serverOf({ line, times = 15, directory = temporaryDirectory(), signal }
   const file = `${directory}/18/postmaster.pid`;
   const server = `#!/bin/sh
 echo $$ > '${file}'
-for step in $(seq ${times}); do echo "2026-11-30 LOG:  ${line}" >&2; sleep 0.2; done
+for step in $(seq ${times}); do
+  echo "2026-11-30 LOG:  ${line}" >&2
+  for connection in $(seq 60); do echo "2026-11-30 FATAL:  the database system is starting up" >&2; done
+  sleep 0.2
+done
 printf "${ready}" > '${file}'
 exec sleep 60
 `;
