@@ -5,7 +5,7 @@ import {
   audioCacheReadRate,
   hasHourWrites,
   hourWriteRate,
-  isByResolution,
+  isBySound,
   toolRates,
   type FixedPrice,
   type MediaPrice,
@@ -193,14 +193,14 @@ function videoRows(
   when?: PricingRow["when"],
 ): PricingRow[] {
   if (typeof rates === "bigint") return [row(billable, unit, rates, when)];
-  if (isByResolution(rates))
-    return Object.entries(rates).flatMap(([resolution, rate]) =>
-      videoRows(rate, [billable, unit], { resolution }),
-    );
-  return [
-    row(billable, unit, rates.sound, { ...when, audio: "true" }),
-    row(billable, unit, rates.silent, { ...when, audio: "false" }),
-  ];
+  if (isBySound(rates))
+    return [
+      row(billable, unit, rates.sound, { ...when, audio: "true" }),
+      row(billable, unit, rates.silent, { ...when, audio: "false" }),
+    ];
+  return Object.entries(rates).flatMap(([resolution, rate]) =>
+    videoRows(rate, [billable, unit], { resolution }),
+  );
 }
 
 export function mediaPricing(price: MediaPrice): PricingRow[] {

@@ -109,8 +109,14 @@ export interface ImagePrice {
   readonly inputImage: NanoUsd;
 }
 
-/** One rate for all videos, or one for those with sound and one for those without. */
-export type VideoRate = NanoUsd | { readonly sound: NanoUsd; readonly silent: NanoUsd };
+/** A rate for videos with sound, and one for those without. */
+export interface SoundRates {
+  readonly sound: NanoUsd;
+  readonly silent: NanoUsd;
+}
+
+/** One rate for all videos, or two. */
+export type VideoRate = NanoUsd | SoundRates;
 
 /** Rates by resolution. */
 export type VideoRates = Readonly<Record<string, VideoRate>>;
@@ -128,9 +134,8 @@ export interface VideoTokenPrice {
   readonly outputVideoToken: VideoRate | VideoRates;
 }
 
-/** True for rates by resolution. */
-export const isByResolution = (rate: VideoRate | VideoRates): rate is VideoRates =>
-  typeof rate !== "bigint" && rate["sound"] === undefined;
+export const isBySound = (rate: VideoRate | VideoRates): rate is SoundRates =>
+  typeof rate !== "bigint" && "sound" in rate;
 
 export type MediaPrice =
   | ImageTokenPrice

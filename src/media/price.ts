@@ -7,7 +7,7 @@ import { GatewayError } from "../base/errors.ts";
 import { larger, type NanoUsd } from "../base/money.ts";
 import { imagesPart, sumOfParts, tokensPart, type PricePart } from "../base/price-parts.ts";
 import {
-  isByResolution,
+  isBySound,
   type ImagePrice,
   type ImageTierPrice,
   type MediaPrice,
@@ -70,7 +70,8 @@ export function pricedValues(
       if (typeof price.outputImage === "bigint") return undefined;
       return { field: "image_size", values: Object.keys(price.outputImage) };
     case "video_tokens":
-      if (!isByResolution(price.outputVideoToken)) return undefined;
+      if (typeof price.outputVideoToken === "bigint" || isBySound(price.outputVideoToken))
+        return undefined;
       return { field: "resolution", values: Object.keys(price.outputVideoToken) };
     // Checked to be complete when the configuration is read, or without tiers.
     case "image_tiers":
@@ -99,11 +100,12 @@ function rateOf<Rate>(rates: Readonly<Record<string, Rate>>, tier: string, param
 /** The rate of a video by its resolution, then by whether it has sound. */
 function videoRate(
   rates: VideoRate | VideoRates,
-  { resolution = "", silent = false }: Pick<Usage<"video_tokens">, "resolution" | "silent">,
+  { resolution = "", silent }: Pick<Usage<"video_tokens">, "resolution" | "silent">,
 ): NanoUsd {
-  const rate = isByResolution(rates) ? rateOf(rates, resolution, "resolution") : rates;
+  const isOfAll = typeof rates === "bigint" || isBySound(rates);
+  const rate = isOfAll ? rates : rateOf(rates, resolution, "resolution");
   if (typeof rate === "bigint") return rate;
-  return silent ? rate.silent : rate.sound;
+  return silent === true ? rate.silent : rate.sound;
 }
 
 /** A quality without a price of its own (`high`, which the upstream refuses) is reserved at the most expensive rate. */

@@ -33,7 +33,7 @@ it("each rate of a price names its unit", () => {
     x_profile: "0.01",
     output_image: { low: "0.02" },
     output_second: "0.05",
-    output_video_token: "3",
+    output_video_token: { "720p": { sound: "3", silent: "1.5" } },
   };
   expect(priceLines(price).map(({ name, amount, per }) => `${name} ${amount} ${per}`)).toEqual([
     "input 1 a million tokens",
@@ -49,7 +49,8 @@ it("each rate of a price names its unit", () => {
     "x profile 0.01 a profile",
     "output image, low 0.02 an image",
     "output second 0.05 a second",
-    "output video token 3 a million tokens",
+    "output video token, 720p, sound 3 a million tokens",
+    "output video token, 720p, silent 1.5 a million tokens",
   ]);
 });
 

@@ -147,7 +147,9 @@ function offersOf(members: readonly Deployment[], providers: Providers): object[
     const at = { provider: providers.idOf(target), upstream_model: target.upstream };
     const weight = isShared ? { weight: isLater ? 0 : (member.share ?? 1) } : {};
     if (kind === "embedding") {
-      return [{ ...at, ...weight, ...embeddingPrice(price as Hourly) }];
+      return [
+        { ...at, ...weight, ...embeddingPrice(price as Parameters<typeof embeddingPrice>[0]) },
+      ];
     }
     const spoken = protocolsOf(member, known);
     return (isShared ? spoken.slice(0, 1) : spoken).map((protocol) => ({
@@ -159,13 +161,16 @@ function offersOf(members: readonly Deployment[], providers: Providers): object[
   });
 }
 
-interface Priced {
-  readonly price: Readonly<Record<string, string>>;
-}
-type Hourly = Priced & { readonly price_hours?: readonly Priced[] };
+type Rates = Readonly<Record<string, string>>;
 
 /** Embeddings cost their input alone, at any hour. */
-function embeddingPrice({ price, price_hours: hours }: Hourly) {
+function embeddingPrice({
+  price,
+  price_hours: hours,
+}: {
+  readonly price: Rates;
+  readonly price_hours?: readonly { readonly price: Rates }[];
+}) {
   const rates = { input: price["input"] };
   if (hours === undefined) return { price: rates };
   return {
