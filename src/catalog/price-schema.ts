@@ -109,7 +109,7 @@ const hoursOf = <Price extends TProperties>(price: Price, replaced: string) => (
 
 const priceHours = hoursOf(fixedPrice, "price and tiers");
 
-export const embeddingPriceSchema = closed({
+const embeddingPriceSchema = closed({
   input: perMillion("input tokens"),
   request: Type.Optional(usd("USD per call")),
 });
