@@ -49,6 +49,8 @@ Everything passes, including fields that the gateway does not know. These are th
   message gets a placeholder, as does an earlier answer that ends with thinking.
 - Claude refuses \`thinking\` with a budget in a tool loop, or an answer, that another vendor began. It is left out until the
   user's next question, and so is the edit \`clear_thinking\`, which requires it. That is reported.
+- Google's SDKs keep each chunk of a streamed answer as a content of its own, and Google then refuses the results of its parallel calls.
+  Such contents go as one.
 - Gemini 3 and later refuse a chat conversation if the first call of an answer has no signature. An unsigned one gets Google's marker in
   its \`extra_content\`, converted or not.
 - Cloudflare's Workers AI refuses \`null\` as a content. It gets an empty text beside calls.

@@ -1,5 +1,5 @@
 /** `@google/genai` at generateContent, under the paths that it sends. Requirements: TXT; docs/decisions.md "Other spellings". */
-import { GoogleGenAI, type Model } from "@google/genai";
+import { GoogleGenAI, type CallableTool, type Model } from "@google/genai";
 import { describe, expect, it } from "vitest";
 import { generateContent } from "./generate-content-sdk.ts";
 import {
@@ -27,6 +27,44 @@ describe("@google/genai over generateContent", () => {
     paysOnce(world, generateContent));
   it("the SDK waits for a temporary rate limit, and then succeeds", () =>
     waitsOutRateLimit(world, generateContent));
+
+  it.each(["sandbox/generate-content", "sandbox/chat"])(
+    "the SDK calls parallel tools of a stream of %s by itself, and gets the answer to their results",
+    async (model) => {
+      const { models } = new GoogleGenAI({
+        apiKey: world.key,
+        httpOptions: { baseUrl: world.url },
+      });
+      const asked: string[] = [];
+      const weather: CallableTool = {
+        tool: () =>
+          Promise.resolve({
+            functionDeclarations: [{ name: "weather", parametersJsonSchema: { type: "object" } }],
+          }),
+        callTool: (calls) => {
+          asked.push(...calls.map(({ args }) => String(args?.["city"])));
+          return Promise.resolve(
+            calls.map(({ id, name }) => ({
+              functionResponse: { ...(id && { id }), name: name!, response: { output: "mild" } },
+            })),
+          );
+        },
+      };
+      const cities = ["Köln", "Bonn"];
+      const calls = cities.map((city) => ({ name: "weather", arguments: { city } }));
+      const script = { tool_calls: calls, next: { reply: "Both are mild." } };
+      let text = "";
+      const chunks = await models.generateContentStream({
+        model,
+        contents: scripted("And there?", script),
+        config: { tools: [weather] },
+      });
+      for await (const { candidates } of chunks)
+        for (const part of candidates?.[0]?.content?.parts ?? []) text += part.text ?? "";
+      expect(asked).toEqual(cities);
+      expect(text).toBe("Both are mild.");
+    },
+  );
 
   it.each([
     ["v1", "/v1/models/sandbox/generate-content"],

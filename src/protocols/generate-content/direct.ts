@@ -15,6 +15,7 @@ import { isSkipSignature, skipSignature, skipSignatureInAnswers } from "../skip-
 import { decodeError } from "./errors.ts";
 import { groundingUses } from "./grounding-uses.ts";
 import { isOlderGeneration } from "./limits.ts";
+import { joinTurns } from "./join-turns.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
@@ -81,6 +82,7 @@ function request(
   { model }: RequestAddress,
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
+  joinTurns(copy);
   fitSkips(copy, isOlderGeneration(model));
   const notes = [...removeFilteredFields(copy), ...dropDuplicateSpellings(copy)];
   // Some SDKs repeat the path's model in the body, where it would contradict the upstream's name.
