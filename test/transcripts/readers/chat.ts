@@ -203,6 +203,8 @@ interface Gathered {
   readonly message: Wire;
   readonly calls: Wire[];
   head: string | undefined;
+  /** The same without the time. */
+  errorHead: string | undefined;
   finish: string | undefined;
   stopped: { stopped_by?: string };
   usage: UsageMeaning | undefined;
@@ -218,6 +220,7 @@ function stream(frames: readonly Frame[]): StreamMeaning {
     message: {},
     calls: [],
     head: undefined,
+    errorHead: undefined,
     finish: undefined,
     stopped: {},
     usage: undefined,
@@ -255,12 +258,16 @@ function takeFrame(state: Gathered, frame: Frame, at: string): void {
   }
   if (state.error !== undefined) faults.push(`${at} after the error`);
   const { id, created, model } = chunk;
-  const head = JSON.stringify([id, created, model]);
-  if (state.head !== undefined && state.head !== head)
-    faults.push(`${at} changes id, created or model`);
+  // The chunk of an error has no time: it does not have the shape of others.
+  const isError = errorOf(chunk) !== undefined;
+  if (isError && created !== undefined) faults.push(`${at} is an error with a time`);
+  const head = JSON.stringify([id, model, ...(isError ? [] : [created])]);
+  const before = isError ? state.errorHead : state.head;
+  if (before !== undefined && before !== head) faults.push(`${at} changes id, created or model`);
   if (!isNamedRight(chunk)) faults.push(`${at} is a ${String(chunk["object"])}`);
   const isFirst = state.head === undefined;
   state.head = head;
+  state.errorHead = JSON.stringify([id, model]);
   if (errorOf(chunk) !== undefined) {
     state.error = errorOf(chunk);
     return;
