@@ -185,7 +185,7 @@ function encodeItem(part: Part, id: string): JsonObject[] {
       const encrypted = encryptedOf(part.signature);
       // As in decoding: reasoning without text and without this protocol's encryption is no item.
       const isNone = part.text === "" && encrypted === undefined;
-      return isNone ? [] : [reasoningItem(`rs_${id}`, part.text, encrypted)];
+      return isNone ? [] : [reasoningItem(`rs_${id}`, part.text, "completed", encrypted)];
     }
     case "tool_call":
       return [callItem(`${part.custom ? "ctc" : "fc"}_${id}`, part, "completed")];
@@ -218,10 +218,19 @@ export const encryptedOf = (
   signature: { readonly protocol: string; readonly value: string } | undefined,
 ): string | undefined => (signature?.protocol === "responses" ? signature.value : undefined);
 
-/** Encodes reasoning as a summary: for raw reasoning text, the protocol's two dialects use different event names. */
-export const reasoningItem = (id: string, text: string, encrypted?: string): JsonObject => ({
+/**
+ * Encodes reasoning as a summary: for raw reasoning text, the protocol's two dialects use different event names. `@ai-sdk/xai` fails at an
+ * item without a status.
+ */
+export const reasoningItem = (
+  id: string,
+  text: string,
+  status: string,
+  encrypted?: string,
+): JsonObject => ({
   type: "reasoning",
   id,
+  status,
   summary: text === "" ? [] : [{ type: "summary_text", text }],
   ...member("encrypted_content", encrypted),
 });

@@ -130,7 +130,7 @@ function beginReasoning(state: StreamState, block: BlockId): SseEvent[] {
   const frames = endFinishedItems(state);
   const item = newItem(state, "reasoning");
   state.blocks.set(block, { ...emptyBlock(), kind: "reasoning", item, part: 0 });
-  return [...frames, itemAdded(state, item, reasoningItem(item.id, ""))];
+  return [...frames, itemAdded(state, item, reasoningItem(item.id, "", "in_progress"))];
 }
 
 /** A picture becomes a separate item, a link to one a message. Audio and video are left out. */
@@ -247,7 +247,8 @@ function endReasoning(
       frame(state, "response.reasoning_summary_part.done", { ...summaryPlace(block), part }),
     );
   }
-  frames.push(itemDone(state, item, reasoningItem(item.id, text, encryptedOf(signature))));
+  const encrypted = encryptedOf(signature);
+  frames.push(itemDone(state, item, reasoningItem(item.id, text, "completed", encrypted)));
   return frames;
 }
 

@@ -173,7 +173,7 @@ export function saveTruncatedItems(state: StreamState): void {
   for (const block of state.blocks.values()) {
     const { item, kind, part, text } = block;
     if (kind === "call") item.done = truncatedCall(block);
-    else if (kind === "reasoning") item.done = reasoningItem(item.id, text);
+    else if (kind === "reasoning") item.done = reasoningItem(item.id, text, "incomplete");
     else {
       item.content[part] = encodePart(kind, block);
       state.idle.add(item);

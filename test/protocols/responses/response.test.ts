@@ -235,8 +235,14 @@ describe("the writer of whole responses answers", () => {
     );
     const summary = [{ type: "summary_text", text: "Hm." }];
     expect(output).toEqual([
-      { type: "reasoning", id: "rs_01test_0", summary },
-      { type: "reasoning", id: "rs_01test_1", summary: [], encrypted_content: "zzz" },
+      { type: "reasoning", id: "rs_01test_0", status: "completed", summary },
+      {
+        type: "reasoning",
+        id: "rs_01test_1",
+        status: "completed",
+        summary: [],
+        encrypted_content: "zzz",
+      },
     ]);
   });
 
