@@ -10,6 +10,7 @@ interface HttpHookOptions {
   readonly url: string;
   /** `whsec_` and base64. */
   readonly secret: string;
+  readonly name: string;
   /** A hook before a call changes nothing, so it may be asked twice; one after a call hears each call once. */
   readonly at: "before" | "after";
   readonly pools: Pools;
@@ -17,10 +18,12 @@ interface HttpHookOptions {
 }
 
 /** Asks a hook by HTTP. The URL is the operator's own, like a provider's, so it may be private. Redirects are failures. */
-export function httpHook({ url, secret, at, pools, clock }: HttpHookOptions): HookTransport {
+export function httpHook(options: HttpHookOptions): HookTransport {
+  const { url, secret, at, pools, clock } = options;
   const { origin, pathname, search } = new URL(url);
   return {
-    async ask({ id: eventId, text, timeoutMs, answerBytesMax }: HookRequest) {
+    async ask({ id, text, timeoutMs, answerBytesMax }: HookRequest) {
+      const eventId = eventIdOf(options.name, id);
       const open = (attempt: number) =>
         openExchange(pools.get(origin, timeoutMs), {
           path: pathname + search,
@@ -55,6 +58,13 @@ export function httpHook({ url, secret, at, pools, clock }: HttpHookOptions): Ho
     close: () => Promise.resolve(),
   };
 }
+
+/**
+ * Returns an id for the call's event at this hook: two hooks at one receiver get different ones, because it drops an id that it knows. It
+ * has no dot, because Standard Webhooks separates signed parts by dots; names have no tilde.
+ */
+const eventIdOf = (name: string, callId: string): string =>
+  `${callId}_${name.replaceAll(".", "~")}`;
 
 /** The server closed the connection before it answered, perhaps because it had been idle when the request was sent. */
 const isCut = (error: unknown): boolean =>

@@ -39,6 +39,6 @@ function transportOf(
   { name, at, target }: HookSettings,
   { pools, clock, log }: OpenOptions,
 ): HookTransport | Promise<HookTransport> {
-  if ("url" in target) return httpHook({ ...target, at, pools, clock });
+  if ("url" in target) return httpHook({ ...target, name, at, pools, clock });
   return moduleHook({ name, at, path: target.path, log });
 }

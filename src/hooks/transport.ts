@@ -1,7 +1,7 @@
 /** The interface to ask a hook, wherever it runs. */
 
 export interface HookRequest {
-  /** The id of the event, which is the id of its call. */
+  /** The id of the call. */
   readonly id: string;
   /** JSON. */
   readonly text: string;

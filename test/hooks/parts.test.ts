@@ -89,6 +89,7 @@ describe("a hook at an address", () => {
     const transport = httpHook({
       url: `${hook.url}/a?b=c`,
       secret,
+      name: `guard.${at}`,
       at,
       pools,
       clock: systemClock,
@@ -143,12 +144,28 @@ describe("a hook at an address", () => {
     },
   );
 
+  it("gets an id of its own for each event, which a repeat keeps: receivers drop an id that they know", async () => {
+    hook.requests.length = 0;
+    hook.answer((_request, response) => {
+      hook.answer(json({ action: "allow" }));
+      response.destroy();
+    });
+    await ask();
+    await ask(2_000, 1_000, "after");
+    expect(hook.requests.map(({ headers }) => headers["webhook-id"])).toEqual([
+      "req_1_guard~before",
+      "req_1_guard~before",
+      "req_1_guard~after",
+    ]);
+  });
+
   it("fails with a reason if nothing listens at its address", async () => {
     const gone = await startRecorder(json({}));
     await gone.close();
     const transport = httpHook({
       url: gone.url,
       secret,
+      name: "guard",
       at: "before",
       pools,
       clock: systemClock,
