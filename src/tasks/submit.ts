@@ -174,7 +174,8 @@ function submissionOf({ input, prepared, id, nowMs, files, hooks }: Asked): Subm
         hooks,
       }),
       id,
-      webhook_url: input.webhookUrl ?? null,
+      // As it was checked. Other parsers, such as that of the column `host`, find no host in `https:host/path`.
+      webhook_url: input.webhookUrl === undefined ? null : new URL(input.webhookUrl).href,
       due_at: now,
       expires_at: new Date(nowMs + expiresMs).toISOString(),
       created_at: now,

@@ -90,6 +90,18 @@ describe("callbacks of a gateway", () => {
     }
   });
 
+  it("HOOK-01: an address without slashes before its host has its host in the outbox, which limits calls of one host", async () => {
+    const receiver = await startReceiver();
+    const { id } = await create(receiver.url.replace("https://", "https:"));
+    await settled(id);
+    expect(receiver.received).toHaveLength(1);
+    const [row] = await gateway.database.query<{ host: string | null }>(
+      "select host from webhook_deliveries where task_id = $1",
+      [id],
+    );
+    expect(row!.host).toBe(new URL(receiver.url).host);
+  });
+
   it("HOOK-02: nothing is posted while the task is queued or running", async () => {
     const receiver = await startReceiver();
     const { id } = await create(receiver.url, { task_seconds: 1.5 });
