@@ -6,8 +6,9 @@
  */
 import { formatUsd } from "../../base/money.ts";
 import { layers, resetsAt, windows, type Window } from "../../base/cap-windows.ts";
+import { dayText } from "../../base/days.ts";
 import { dayMs } from "../../base/durations.ts";
-import type { Database } from "../../storage/index.ts";
+import type { Queryable } from "../../storage/index.ts";
 import { postEvents } from "./events.ts";
 import { warnOfLowBalances, type AlertOptions } from "./low-balance.ts";
 import { addReached, alertsMax, type Reached, type Refusal, type Seen } from "./reached-caps.ts";
@@ -77,7 +78,7 @@ export function startSpendAlerts(options: SpendAlertsOptions): SpendAlerts {
   const now = setInterval(() => {
     if (!sweeps()) return;
     next(true);
-    forgetOld(database, options.clock.now()).catch((error: unknown) =>
+    forgetOldAlerts(database, options.clock.now()).catch((error: unknown) =>
       log.warn({ err: error }, "old alerts could not be removed"),
     );
   }, allEveryMs);
@@ -159,10 +160,18 @@ function dataOf(alert: Reached, nowMs: number) {
   };
 }
 
-/** Deletes rows of past periods, which are no longer needed. */
-async function forgetOld(database: Database, nowMs: number): Promise<void> {
+/** The total cap that the object of an alert `a` has now, if it can still be reached. */
+const totalCapSql = `case a.scope
+    when 'workspace' then (select w.cap_total_nano from workspaces w where w.id = a.workspace_id)
+    when 'member' then (select m.cap_total_nano from members m where m.workspace_id = a.workspace_id and m.user_id = a.scope_id)
+    else (select k.cap_total_nano from api_keys k where k.workspace_id = a.workspace_id and k.id = a.scope_id and k.status <> 'revoked') end`;
+
+/** Deletes rows that are 62 days old and no longer needed: those of past periods, and of total caps that are others by now. */
+export async function forgetOldAlerts(database: Queryable, nowMs: number): Promise<void> {
   await database.query(
-    "delete from spend_alerts where cap_window <> 'total' and period_start < $1::date",
-    [new Date(nowMs - 62 * dayMs).toISOString().slice(0, 10)],
+    `delete from spend_alerts a where case a.cap_window
+       when 'total' then a.created_at < $1::date and a.cap_nano is distinct from ${totalCapSql}
+       else a.period_start < $1::date end`,
+    [dayText(nowMs - 62 * dayMs)],
   );
 }
