@@ -19,7 +19,7 @@ export {
 export { checkAdded } from "./added-check.ts";
 export { providerRows } from "./file-rows.ts";
 export { keyMistake, keyMistakes } from "./key-form.ts";
-export { layeredCatalog } from "./layers.ts";
+export { layeredCatalog, polledProviders } from "./layers.ts";
 export { isOlderAzure, placedAddress } from "./cloud-hosts.ts";
 export { catalogAt, isCallable, pricesInForce, type CallableModel } from "./in-force.ts";
 export { isPattern, modelNames, type ModelNames } from "./names.ts";

@@ -40,6 +40,15 @@ export function layeredCatalog(layers: Layers): Catalog {
   };
 }
 
+/** Returns the providers whose jobs are polled: those in force, then those that were removed. */
+export const polledProviders = ({
+  providers,
+  retired = new Map<string, Provider>(),
+}: Catalog): readonly [ReadonlyMap<string, Provider>, ReadonlyMap<string, Provider>] => [
+  providers,
+  retired,
+];
+
 function sourcesOf({ sandbox, environment, file }: Layers, added: readonly BuiltProvider[]) {
   const sources = new Map<string, ProviderSource>();
   const note = (ids: Iterable<string>, kind: ProviderSource["kind"]): void => {

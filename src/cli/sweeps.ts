@@ -107,7 +107,8 @@ const usage = ({ database, catalog }: Resources, everyMs = 10_000): Sweep => ({
   everyMs,
   failure: "usage could not be summed; trying again later",
   async round(shouldContinue) {
-    await foldUsage(database, withPauses(shouldContinue), catalog.settings.tags.usage);
+    const { usage: tags } = catalog.settings.tags;
+    await foldUsage(database, { goesOn: withPauses(shouldContinue), tags });
   },
 });
 

@@ -6,7 +6,7 @@ import { isOfSession } from "./transient.ts";
 
 /** The mode of a transaction, if not the default (read committed, read and write). */
 export interface TransactionOptions {
-  readonly isolation?: "read committed" | "repeatable read";
+  readonly isolation?: "repeatable read";
   readonly readOnly?: boolean;
   /** The most milliseconds it may take; 60,000 if absent. After that its connection is cut. */
   readonly msMax?: number;

@@ -7,7 +7,7 @@ import {
   type KeyedCandidate,
   type ProviderAttempts,
 } from "../attempts/index.ts";
-import type { Credential, Provider } from "../catalog/index.ts";
+import { polledProviders, type Credential, type Provider } from "../catalog/index.ts";
 import { ask, type AskLimits, type MediaAsk } from "../upstream/index.ts";
 import type { TaskServices } from "./engine.ts";
 import type { Job, PlannedOffer } from "./rows.ts";
@@ -69,12 +69,13 @@ function isReplaced({ attempts }: Job, provider: Provider, credential: Credentia
  * configured, another key of the provider. Undefined if the provider is not configured either, or by now has a dialect without jobs.
  */
 export function takenTarget({ catalog, health }: TaskServices, job: Job): TakenTarget | undefined {
-  const { providers, retired = providers } = catalog();
+  const all = polledProviders(catalog());
+  const [providers] = all;
   const candidateIn = (known: typeof providers) => {
     const candidate = mediaCandidate({ providers: known }, offerOf(job), job.kind);
     return candidate?.dialect.synchronous === true ? undefined : candidate;
   };
-  for (const known of [providers, retired]) {
+  for (const known of all) {
     const candidate = candidateIn(known);
     const credential = candidate?.provider.credentials.find(({ id }) => id === job.credential);
     if (candidate && credential)

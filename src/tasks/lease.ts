@@ -3,6 +3,7 @@
  * two processes believe that they hold a task, only the latest can write. docs/tasks.md; T79.
  */
 import { hourMs } from "../base/durations.ts";
+import { polledProviders } from "../catalog/index.ts";
 import { settleRetryMs, type Queryable } from "../storage/index.ts";
 import type { TaskServices } from "./engine.ts";
 import { newToken, currentOwner } from "./owner.ts";
@@ -55,8 +56,8 @@ function freeAt({ clock, timing }: TaskServices, takesAbandoned: boolean): [Date
  * provider that it does not know before other gateways can, only to postpone it.
  */
 function knownKeys({ catalog }: TaskServices): string[] {
-  const { providers, retired = providers } = catalog();
-  return [...providers.values(), ...retired.values()].flatMap(({ id, credentials }) =>
+  const providers = polledProviders(catalog()).flatMap((known) => [...known.values()]);
+  return providers.flatMap(({ id, credentials }) =>
     credentials.map((credential) => `${id} ${credential.id}`),
   );
 }

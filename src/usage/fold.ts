@@ -184,6 +184,15 @@ async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Pro
   };
 }
 
+export interface FoldOptions {
+  /** Asked before each step: false ends the fold. */
+  readonly goesOn?: () => boolean | Promise<boolean>;
+  /** The tags that usage is summed by; none if absent. */
+  readonly tags?: readonly string[];
+  /** The most entries of a step, and the most free calls. */
+  readonly most?: number;
+}
+
 /**
  * Folds everything, in steps of at most `most`, until `goesOn`, asked before each step, returns false. Leaves calls that come meanwhile:
  * under load there would be endless small steps, each with a plan of its own.
@@ -191,9 +200,7 @@ async function stepIn(tx: Queryable, most: number, tags: readonly string[]): Pro
  */
 export async function foldUsage(
   database: Database,
-  goesOn: () => boolean | Promise<boolean> = () => true,
-  tags: readonly string[] = [],
-  most = stepMax,
+  { goesOn = () => true, tags = [], most = stepMax }: FoldOptions = {},
 ): Promise<number> {
   let sum = 0;
   while (await goesOn()) {

@@ -294,7 +294,7 @@ it("unreadable parts of an address are reported once and ignored", async () => {
 
 it("usage is shown by tag, and each value links to its calls and to its own overview", async () => {
   const { page, settled, complaints } = root;
-  await foldUsage(world.gateway.database, undefined, ["team"]);
+  await foldUsage(world.gateway.database, { tags: ["team"] });
   await arrive(root, "/overview?period=24h");
   const table = page.getByRole("table", { name: "By tag team" });
   await table.getByRole("row", { name: /^search / }).waitFor();

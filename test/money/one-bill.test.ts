@@ -139,7 +139,11 @@ describe.each(["before usage is summed", "after it was"])("%s", (when) => {
   beforeAll(async () => {
     const steps = when.startsWith("after") ? 99 : 0;
     let left = steps;
-    await foldUsage(traffic.gateway.database, () => (left -= 1) >= 0, ["team", "end_user"], 50);
+    await foldUsage(traffic.gateway.database, {
+      goesOn: () => (left -= 1) >= 0,
+      tags: ["team", "end_user"],
+      most: 50,
+    });
   });
 
   it("usage adds up to the ledger and the log, by any grouping", async () => {

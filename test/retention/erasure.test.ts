@@ -91,7 +91,7 @@ describe("an end user", () => {
       async () => (await gateway.admin("GET", "/requests?limit=100")).json.data.length === 6,
       "rows of the log",
     );
-    await foldUsage(gateway.database, undefined, ["end_user", "team"]);
+    await foldUsage(gateway.database, { tags: ["end_user", "team"] });
   });
 
   it("a dry run counts what would be erased, and changes nothing", async () => {
@@ -164,7 +164,7 @@ describe("an end user", () => {
       )!;
     expect(await tablesWith(erasedUser)).toEqual([]);
     expect(second).not.toBe(token);
-    await foldUsage(gateway.database, undefined, ["end_user", "team"]);
+    await foldUsage(gateway.database, { tags: ["end_user", "team"] });
     for (const [name, calls] of [
       [token, 4],
       [second, 1],

@@ -9,5 +9,9 @@ export function foldStep(
   tags: readonly string[] = [],
 ): Promise<number> {
   let left = 1;
-  return foldUsage(database, () => left-- > 0, tags, most);
+  return foldUsage(database, {
+    goesOn: () => left-- > 0,
+    tags,
+    ...(most !== undefined && { most }),
+  });
 }

@@ -89,7 +89,7 @@ const steps = {
   some: (database: Database) => foldStep(database, 3, tags),
   killed: (database: Database) => killedStep(database, 2),
   // In steps far smaller than the possible number of rows.
-  all: (database: Database) => foldUsage(database, undefined, tags, 4),
+  all: (database: Database) => foldUsage(database, { tags, most: 4 }),
 } as const;
 const step = fc.constantFrom("none", "none", "some", "killed", "all");
 
@@ -225,7 +225,7 @@ describeDatabase("sums of usage", (open) => {
           await compare(questions.slice(2, 4));
           await foldStep(database, 2, tags);
           await compare(questions.slice(2, 4));
-          await foldUsage(database, undefined, tags, 5);
+          await foldUsage(database, { tags, most: 5 });
           // A run that reports its end has left nothing.
           expect(await foldStep(database, 1_000, tags)).toBe(0);
           await compare(questions);

@@ -36,7 +36,7 @@ async function rowsOf(query: string): Promise<Record<string, string>> {
   const rows = body["data"] as Row[];
   return Object.fromEntries(rows.map((row) => [nameOf(row), `${row.requests} ${row.cost}`]));
 }
-const fold = (names = listed) => foldUsage(world.gateway.database, undefined, names);
+const fold = (names = listed) => foldUsage(world.gateway.database, { tags: names });
 
 async function call(headers: Record<string, string>): Promise<string> {
   const answer = await world.call(chat, { model: `${chat.model}:@price`, headers });
