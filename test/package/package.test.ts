@@ -33,6 +33,11 @@ const readManifest = (folder: string) =>
 const run = (cwd: string, command: string, ...words: string[]): string =>
   execFileSync(command, words, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
 interface Started {
   readonly child: ChildProcess;
   readonly url: string;
@@ -48,6 +53,8 @@ async function start(cwd: string, command: string, words: readonly string[]): Pr
     env: { PATH, HOME, PORT: "0" },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // At once: a gateway that never becomes ready is ended too.
+  children.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (bytes: Buffer) => (printed += bytes.toString()));
@@ -79,11 +86,6 @@ const hasTypesAlone = (file: string): boolean =>
     .replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, "")
     .trim() === "";
 
-const children: ChildProcess[] = [];
-afterAll(() => {
-  for (const child of children) child.kill("SIGKILL");
-});
-
 describe("the package", () => {
   const folder = temporaryDirectory();
   const stage = join(folder, "stage");
@@ -105,7 +107,6 @@ describe("the package", () => {
     }
     const bin = join(installed, readManifest(installed).bin["tollgate"]!);
     gateway = await start(empty, process.execPath, [bin]);
-    children.push(gateway.child);
   });
 
   it("holds what a gateway needs and nothing else: no types, tests or source maps, and no Node", () => {
@@ -203,7 +204,6 @@ describe.skipIf(!isLong)("the packed file, installed by npm", () => {
       "npx",
       "tollgate",
     ]);
-    children.push(gateway.child);
     expect(await chat(gateway.url, gateway.key, "sandbox/chat")).toBe("200 ok");
     const seconds = (performance.now() - installedMs) / 1000;
     console.log(`package: a call was answered ${seconds.toFixed(1)} s after the installation`);
@@ -217,7 +217,6 @@ describe.skipIf(!isLong)("the packed file, installed by npm", () => {
     // On Node 22 a process cannot pass its socket down, so the cluster module distributes connections.
     const bin = join(empty, "node_modules/tollgate/dist/bin/tollgate.mjs");
     const several = await start(empty, join(node, "node"), [bin, "serve", "--workers", "2"]);
-    children.push(several.child);
     expect(several.printed()).toMatch(/Workers +2\n/);
     expect(await chat(several.url, gateway.key, "sandbox/chat")).toBe("200 ok");
     expect(await stop(several)).toBe(0);
