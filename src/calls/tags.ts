@@ -6,7 +6,7 @@
 import { GatewayError } from "../base/errors.ts";
 import { isObject } from "../base/json.ts";
 import { parseJsonText } from "../base/json-text.ts";
-import type { Tags } from "../base/tags.ts";
+import { tagNameMax, type Tags } from "../base/tags.ts";
 
 /** The two headers as received; undefined if absent. */
 export interface TagHeaders {
@@ -14,7 +14,7 @@ export interface TagHeaders {
   readonly endUser?: string | undefined;
 }
 
-const tagLimits = { pairs: 16, name: 64, value: 512, endUser: 256 } as const;
+const tagLimits = { pairs: 16, name: tagNameMax, value: 512, endUser: 256 } as const;
 const { pairs: pairsMax, name: nameMax, value: valueMax, endUser: endUserMax } = tagLimits;
 
 const metadataHeader = "x-gw-metadata";

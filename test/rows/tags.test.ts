@@ -204,7 +204,7 @@ describe("tags and end users in the management API", () => {
       return (await rowOf(answer)).id;
     };
     const first = await call({ project: "one", path: "a:b%" }, "o'brien");
-    const second = await call({ project: "two" }, "o'brien");
+    const second = await call({ project: "two", "cost:center": "a:1" }, "o'brien");
     await eventually(
       async () => (await idsOf("end_user=o%27brien")).length === 2,
       "both are there",
@@ -213,6 +213,8 @@ describe("tags and end users in the management API", () => {
     expect(await idsOf("tag=project:two&view=list")).toEqual([second]);
     expect(await idsOf("tag=path:a:b%25")).toEqual([first]);
     expect(await idsOf("tag=project:two&end_user=o%27brien")).toEqual([second]);
+    expect(await idsOf("tag=cost:center:a:1")).toEqual([second]);
+    expect(await idsOf("tag=cost:center:a")).toEqual([]);
     expect(await idsOf("tag=project:")).toEqual([]);
     expect(await idsOf("tag=project:none")).toEqual([]);
     const { body } = await read(`/requests/${first}`);

@@ -10,7 +10,7 @@ import { chat } from "../rows/protocols.ts";
 import { answering, startWorld, type World } from "../rows/world.ts";
 import { tollgateHere } from "../support/command.ts";
 
-const listed = ["team", "end_user"];
+const listed = ["team", "end_user", "cost:center"];
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ models: `tags: { usage: [${listed.join(", ")}] }` });
@@ -55,7 +55,10 @@ it("usage by tag is the same before and after folding, and equals the ledger tog
   await call({ "x-gw-metadata": '{"team":"early"}' });
   await fold([]);
   for (const team of ["search", "search", "ads"])
-    await call({ "x-gw-metadata": JSON.stringify({ team }), "x-gw-end-user": "<b>u</b>" });
+    await call({
+      "x-gw-metadata": JSON.stringify({ team, ...(team === "ads" && { "cost:center": "a:1" }) }),
+      "x-gw-end-user": "<b>u</b>",
+    });
   await call({});
   const odd = await call({ "x-gw-metadata": '{"team":"odd"}' });
   // Tags that no writer writes and jsonb refuses: they must not stop the sums.
@@ -69,6 +72,7 @@ it("usage by tag is the same before and after folding, and equals the ledger tog
     "group_by=tag:team&top=1": { search: "2 0.000528", null: "1 0.000264", ...untagged },
     "tag=team:search": { undefined: "2 0.000528" },
     "tag=end_user:nobody": {},
+    "tag=cost:center:a:1": { undefined: "1 0.000264" },
   };
   for (const round of ["before", "after"]) {
     for (const [query, rows] of Object.entries(expected))

@@ -1,4 +1,5 @@
 /** The tables that calls write and lists browse: log rows, tasks, callbacks. Defines the conditions by which rows can be filtered. */
+import { tagPairs } from "../../base/tags.ts";
 
 /** A table with the key (workspace_id, id). The names are written into SQL and are never input. */
 export interface LogTable {
@@ -86,8 +87,12 @@ export const requestConditions = {
     requestTable.equal("http_status", `${bind(value)}::integer`),
   error_code: (value: string) => (bind: Bind) =>
     requestTable.equal("explanation ->> 'error'", bind(value)),
-  tag: (name: string, value: string) => (bind: Bind) =>
-    `x.tags ->> ${bind(name)}::text = ${bind(value)}`,
+  tag: (text: string) => (bind: Bind) => {
+    const pairs = tagPairs(text).map(
+      ([name, value]) => `x.tags ->> ${bind(name)}::text = ${bind(value)}`,
+    );
+    return `(${["false", ...pairs].join(" or ")})`;
+  },
   end_user: (value: string) => (bind: Bind) => `x.end_user = ${bind(value)}`,
   min_cost: (nano: bigint) => (bind: Bind) => `x.cost_nano >= ${bind(nano)}::bigint`,
   min_duration_ms: (ms: number) => (bind: Bind) => `x.duration_ms >= ${bind(ms)}::integer`,

@@ -4,7 +4,7 @@ import { Type } from "../../base/json-schema.ts";
 import { parseUsd } from "../../base/money.ts";
 import { requestConditions } from "../../admin/index.ts";
 import { filterText, periodOf, periodQuery, words } from "./schemas.ts";
-import { pairOf, tagFilters } from "./tag-filters.ts";
+import { tagFilters } from "./tag-filters.ts";
 
 /** The final states of calls and tasks in the log. */
 export const requestStatuses = [
@@ -77,7 +77,6 @@ const rareConditions: {
   min_cost: (text) => requestConditions.min_cost(parseUsd(text)),
   min_duration_ms: (text) => requestConditions.min_duration_ms(Number(text)),
   changed: (text) => requestConditions.changed(text === "true"),
-  tag: (text) => requestConditions.tag(...pairOf(text)),
 };
 
 const rareOf = (query: RareQuery) =>

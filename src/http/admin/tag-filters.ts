@@ -14,12 +14,6 @@ export const tagFilters = {
   end_user: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
 };
 
-/** Splits a tag at its first colon: a name has no colon here, but a value may. */
-export function pairOf(tag: string): [name: string, value: string] {
-  const colon = tag.indexOf(":");
-  return [tag.slice(0, colon), tag.slice(colon + 1)];
-}
-
 /** Returns the conditions of the query's tag filters, as rare conditions. */
 export const tagConditions = ({
   tag,
@@ -28,6 +22,6 @@ export const tagConditions = ({
   readonly tag?: string | undefined;
   readonly end_user?: string | undefined;
 }) => [
-  ...(tag === undefined ? [] : [requestConditions.tag(...pairOf(tag))]),
+  ...(tag === undefined ? [] : [requestConditions.tag(tag)]),
   ...(endUser === undefined ? [] : [requestConditions.end_user(endUser)]),
 ];

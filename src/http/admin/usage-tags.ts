@@ -3,13 +3,14 @@ import { dayMs } from "../../base/durations.ts";
 import { GatewayError, invalidValue } from "../../base/errors.ts";
 import { usageGroups, type UsageGroup } from "../../base/management.ts";
 import type { UsageFilter } from "../../usage/index.ts";
+import { tagPairs } from "../../base/tags.ts";
 import { zoneParam } from "./usage-zone.ts";
 
 const prefix = "tag:";
 
 /** The pattern of `group_by` for a tag, besides the fixed groups. */
 export const tagGroupPattern = `^${prefix}.{1,64}$`;
-/** The pattern of a tag and its value: the name has no colon here, but the value may. */
+/** The pattern of a tag and its value. Both may have colons, but a name does not begin with one. */
 export const tagFilterPattern = "^[^:]{1,64}:[^]{1,512}$";
 
 interface TagQuery {
@@ -25,15 +26,16 @@ export function groupOf(
   const isKnown = (usageGroups as readonly string[]).includes(group ?? "");
   const groupBy = isKnown ? (group as UsageGroup) : undefined;
   const grouped = group !== undefined && !isKnown ? group.slice(prefix.length) : undefined;
-  const colon = filter?.indexOf(":") ?? 0;
-  const name = filter === undefined ? grouped : filter.slice(0, colon);
+  const pairs = filter === undefined ? [] : tagPairs(filter);
+  const isListed = ([name]: (typeof pairs)[number]): boolean => listed.includes(name);
+  const pair = pairs.find(([name]) => name === grouped) ?? pairs.find(isListed) ?? pairs[0];
+  const name = filter === undefined ? grouped : (pair?.[0] ?? filter);
   if (name === undefined) return { groupBy };
   const param = filter === undefined ? "group_by" : "tag";
   if (!listed.includes(name)) throw notListed(name, param);
   if (grouped !== undefined && grouped !== name)
     throw invalidValue("tag", "and `group_by` must name the same tag");
-  const value = filter?.slice(colon + 1);
-  return { groupBy, tag: { name, value, grouped: grouped !== undefined } };
+  return { groupBy, tag: { name, value: pair?.[1], grouped: grouped !== undefined } };
 }
 
 function notListed(name: string, param: string): GatewayError {
