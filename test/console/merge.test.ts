@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import {
   hasGap,
+  stillWaiting,
   withNewRows,
   withUpdatedRows,
   withWaiting,
@@ -53,6 +54,13 @@ it("a row that waits above a list is shown in its current state, or not if it no
   const many = Array.from({ length: 500 }, (_, n) => ({ id: `task_${1000 + n}` }));
   const full = withWaiting(waiting, many, many);
   expect([full.rows.length, full.skipped]).toEqual([500, 2]);
+});
+
+it("rows that a list has after it was read again no longer wait above it", () => {
+  const waiting = { rows: [{ id: "req_07" }, { id: "req_09" }], skipped: 3 };
+  const again = listOf([{ id: "req_07" }, { id: "req_05" }]);
+  expect(stillWaiting(waiting, again)).toEqual({ rows: [{ id: "req_09" }], skipped: 3 });
+  expect(stillWaiting(waiting, listOf([{ id: "req_05" }]))).toBe(waiting);
 });
 
 it("found rows of a rare filter stay: a first page that searched only a part has no gap to them", () => {

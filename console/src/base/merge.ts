@@ -69,6 +69,15 @@ export function withWaiting<Row extends Listed>(
   return { rows: all.slice(over), skipped: before.skipped + over };
 }
 
+/** Returns the waiting rows that are not in the list: a list that was read again has them. */
+export function stillWaiting<Row extends Listed>(
+  before: Waiting<Row>,
+  list: Pages<Row>,
+): Waiting<Row> {
+  const rows = newRowsOf(list, before.rows);
+  return rows.length === before.rows.length ? before : { ...before, rows };
+}
+
 /** Returns the list with its rows updated, and without updated rows that no longer match. */
 export function withUpdatedRows<Row extends Listed>(
   list: Pages<Row>,

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { EventFilter, RowTopic, StreamEvent } from "../api/events.ts";
 import {
   hasGap,
+  stillWaiting,
   withNewRows,
   withUpdatedRows,
   withWaiting,
@@ -61,6 +62,8 @@ function useRows<Row extends Listed>(queryKey: QueryKey) {
   const putBack = (received: readonly ReceivedRow<Row>[]) => {
     const waits = new Set(waiting.rows.map(({ id }) => id));
     enter(renew(received).filter(({ id }) => !waits.has(id)));
+    const now = list();
+    if (now !== undefined) setWaiting((before) => stillWaiting(before, now));
   };
   const rowsDuringRead = useRowsDuringRead<Row>(queryKey, putBack);
   const take = (received: readonly ReceivedRow<Row>[]) => {
