@@ -36,6 +36,8 @@ Everything passes, including fields that the gateway does not know. These are th
   reported.
 - A model of OpenAI or Azure that does not reason gets no earlier reasoning, and \`include\` asks for none. Both refuse that. It is
   reported. They also refuse searches of the kind \`other\`, which Codex sends for kinds that it does not know; \`search\` is sent.
+- Mistral's clients write \`"tool_choice": "any"\` and a picture's address in place of the object \`image_url\`. Every chat upstream gets OpenAI's
+  \`required\` and \`{"url": ...}\`, which Mistral takes too.
 - Ids of calls that Mistral's models refuse are replaced by nine characters. That is reported. Kimi, DeepSeek and MiMo get earlier reasoning
   as \`reasoning_content\`, which they require in conversations with calls, or a blank if it is missing.
 - DeepSeek requires thinking in earlier answers of a conversation with tools. It gets that of other vendors, or a blank if it is missing.

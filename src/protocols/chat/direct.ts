@@ -14,6 +14,7 @@ import { fitHistory } from "./fit-history.ts";
 import { fitVendor } from "./fit-vendor.ts";
 import { framesOf, answerFromFrames } from "./stream-conversion.ts";
 import { withoutProofs } from "./proofs.ts";
+import { writeCommonly } from "./mistral-spellings.ts";
 import { removeRefused } from "./refused-members.ts";
 import { ChatTap } from "./tap.ts";
 import { misreports, normaliseUsage, readUsage, writeUsage } from "./usage.ts";
@@ -22,6 +23,7 @@ import { checkChatRequest } from "./wire.ts";
 function directRequest(body: JsonObject, upstream: UpstreamAddress) {
   const copy: JsonObject = { ...body, model: upstream.model };
   const { refusedMembers = [] } = upstream;
+  writeCommonly(copy);
   const notes = [
     ...removeFilteredFields(copy),
     ...fitHistory(copy, upstream),

@@ -71,7 +71,8 @@ function decodePart(wire: WireObject): Part | undefined {
 function decodeMedia(wire: WireObject): MediaPart | undefined {
   switch (wire["type"]) {
     case "image_url": {
-      const { url, detail } = objectOf(wire["image_url"]);
+      const picture = wire["image_url"];
+      const { url, detail } = typeof picture === "string" ? { url: picture } : objectOf(picture);
       if (typeof url !== "string") return undefined;
       return partInPicture(parseMediaUrl(url), typeof detail === "string" ? detail : undefined);
     }

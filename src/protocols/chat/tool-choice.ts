@@ -43,6 +43,7 @@ function kindOf({ type = "function" }: WireObject): "function" | "custom" | unde
 
 function choiceOf(wire: unknown, native: NativeField[]): ToolChoice | undefined {
   if (wire === "none" || wire === "auto" || wire === "required") return { type: wire };
+  if (wire === "any") return { type: "required" };
   const choice = objectOf(wire);
   const kind = kindOf(choice);
   const name = kind && objectOf(choice[kind])["name"];

@@ -17,6 +17,12 @@ import {
 } from "../wire-fields.ts";
 import { limits } from "./limits.ts";
 
+/** Mistral's clients write the address alone (mistral-spellings.ts). */
+const picture = Type.Union([
+  Type.Object({ url: Type.String(), ...optionalTexts("detail") }),
+  Type.String(),
+]);
+
 const part = Type.Unsafe<object>({
   type: "object",
   required: ["type"],
@@ -29,7 +35,7 @@ const part = Type.Unsafe<object>({
     }),
     when("type", ["image_url"], {
       required: ["image_url"],
-      properties: { image_url: Type.Object({ url: Type.String(), ...optionalTexts("detail") }) },
+      properties: { image_url: picture },
     }),
     when("type", ["input_audio"], {
       required: ["input_audio"],
@@ -99,7 +105,8 @@ const tool = Type.Unsafe<object>({
 
 const toolChoice = Type.Unsafe<object>({
   anyOf: [
-    oneOf("none", "auto", "required"),
+    // `any` is Mistral's (mistral-spellings.ts).
+    oneOf("none", "auto", "required", "any"),
     {
       type: "object",
       required: ["type"],

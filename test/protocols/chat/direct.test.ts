@@ -38,6 +38,14 @@ describe("the validation of a chat body", () => {
       "invalid_type messages[3].content[0].image_url.url",
     ],
     [
+      { role: "user", content: [{ type: "image_url", image_url: {} }] },
+      "missing_required_parameter messages[3].content[0].image_url.url",
+    ],
+    [
+      { role: "user", content: [{ type: "image_url", image_url: 7 }] },
+      "invalid_type messages[3].content[0].image_url",
+    ],
+    [
       {
         role: "assistant",
         tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: {} } }],
@@ -66,7 +74,8 @@ describe("the validation of a chat body", () => {
     [{ presence_penalty: -3 }, "integer_below_min_value presence_penalty"],
     [{ stream: "yes" }, "invalid_type stream"],
     [{ stream_options: { include_usage: 1 } }, "invalid_type stream_options.include_usage"],
-    [{ tool_choice: "any" }, "invalid_value tool_choice"],
+    [{ tool_choice: "maybe" }, "invalid_value tool_choice"],
+    [{ tool_choice: "any" }, "none"],
     [{ tool_choice: { type: "function" } }, "missing_required_parameter tool_choice.function"],
     [{ tool_choice: { type: "custom", custom: { name: "x" } } }, "none"],
     [
