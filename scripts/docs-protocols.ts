@@ -275,8 +275,8 @@ ${content()}
 - For messages and Converse, tools lose \`strict\` if their schema has such bounds. They also lose it beyond 20 tools, 24 optional members
   or 16 choices in one request.
 - On Bedrock, tools keep \`strict\` only if the model's record has \`structured_outputs: true\`, because some of its models refuse it.
-- For chat completions and responses, tools of a messages caller lose \`strict\` if an object is open or has members that are not required.
-  OpenAI refuses such schemas.
+- For chat completions and responses, tools of a messages caller lose \`strict\` if an object is open or has members that are not required,
+  or a text has a format that OpenAI does not know, such as \`uri\`. OpenAI refuses such schemas.
 - For chat completions and responses, a schema that is not an object, such as a list, is wrapped in one. The answer is unwrapped, and
   streamed in one piece. That is reported.
 - A tool's schema is sent as one object. \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others

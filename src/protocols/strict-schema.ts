@@ -3,7 +3,7 @@
  * `strict`, it refuses the whole request for any other schema. T23.
  */
 import { isObject } from "../base/json.ts";
-import type { JsonObject } from "./canonical/request.ts";
+import type { Json, JsonObject } from "./canonical/request.ts";
 import { schemasIn } from "./schema-walk.ts";
 
 /** OpenAI's guide names all but `oneOf`, which it refuses as well. */
@@ -18,9 +18,24 @@ const refused = [
   "dependentRequired",
 ];
 
+/** The formats of texts that OpenAI accepts with `strict`; Claude also accepts `uri`, which zod's `url()` writes. */
+const formats: ReadonlySet<Json | undefined> = new Set([
+  undefined,
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
 /** True if OpenAI can enforce the schema. */
 export const isStrict = (schema: JsonObject): boolean =>
   isClosed(schema) &&
+  formats.has(schema["format"]) &&
   !refused.some((keyword) => keyword in schema) &&
   schemasIn(schema).every(isStrict);
 

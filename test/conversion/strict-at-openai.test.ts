@@ -31,6 +31,7 @@ const accepted = {
   "a choice": closed({ a: { anyOf: [point, { type: "null" }] } }, ["a"]),
   "a reference": { ...closed({ a: { $ref: "#/$defs/p" } }, ["a"]), $defs: { p: point } },
   "members named like keywords": closed({ allOf: text, not: text }, ["allOf", "not"]),
+  "a format that both know": closed({ a: { ...text, format: "email" } }, ["a"]),
 };
 const refused = {
   "a member that is not required": closed({ a: text, b: text }, ["a"]),
@@ -42,6 +43,7 @@ const refused = {
   },
   "a map": closed({ a: { type: "object", additionalProperties: text } }, ["a"]),
   "a member of several schemas": closed({ a: { allOf: [point] } }, ["a"]),
+  "a format that only Claude knows": closed({ a: { ...text, format: "uri" } }, ["a"]),
   "members that need each other": {
     ...closed({ a: text, b: text }, ["a", "b"]),
     dependentRequired: { a: ["b"] },
