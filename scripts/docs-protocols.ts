@@ -261,6 +261,7 @@ ${content()}
   references of converted calls move to the places that it takes, which is reported.
 - An empty list of tools is left out, and so is a choice that has no effect without tools. xAI, vLLM and OpenAI refuse them. In OpenAI's
   protocols direct routes do so too.
+- Claude refuses an e-mail address as the end user's id. In conversion to messages a hash is sent in its place, which is reported.
 - A choice among allowed tools is sent to generateContent, to responses, and to the chat of OpenAI and Azure. Other vendors refuse it, so
   they are offered only the allowed tools.
 - Claude 4.1 to 4.6 refuse a temperature together with \`top_p\`. If both differ from 1, \`top_p\` is left out and reported.
@@ -275,8 +276,8 @@ ${content()}
 - For messages and Converse, tools lose \`strict\` if their schema has such bounds. They also lose it beyond 20 tools, 24 optional members
   or 16 choices in one request.
 - On Bedrock, tools keep \`strict\` only if the model's record has \`structured_outputs: true\`, because some of its models refuse it.
-- For chat completions and responses, tools of a messages caller lose \`strict\` if an object is open or has members that are not required,
-  or a text has a format that OpenAI does not know, such as \`uri\`. OpenAI refuses such schemas.
+- For chat completions and responses, tools of a messages caller lose \`strict\` if an object is open or has members that are not required.
+  OpenAI refuses such schemas, and formats that it does not know, such as \`uri\`.
 - For chat completions and responses, a schema that is not an object, such as a list, is wrapped in one. The answer is unwrapped, and
   streamed in one piece. That is reported.
 - A tool's schema is sent as one object. \`allOf\` at its root is merged, and so is a choice (\`anyOf\`, \`oneOf\`), which is reported. Others

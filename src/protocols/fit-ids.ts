@@ -1,16 +1,24 @@
 /**
- * Hashes end-user ids that are too long for the upstream: a coding agent's is an object of 150 characters. Equal ids get equal hashes.
- * Requirements: CONV.
+ * Hashes end-user ids that the upstream refuses: too long ones, such as a coding agent's object of 150 characters, and e-mail addresses, as
+ * chat frontends send them. Equal ids get equal hashes. Requirements: CONV.
  */
 import { createHash } from "node:crypto";
 import type { Fitting } from "./fit-fields.ts";
 
-/** Shortens the end-user id and reports it. */
+/** Claude: "user_id appears to contain an email address". The address may be within a longer id; both sides have at most 64 characters. */
+const email = /[^\s@"]{1,64}@[^\s@"]{1,64}\.[^\s@"]/;
+
+/** Replaces the end-user id by a hash and reports it. */
 export function fitIds(fitting: Fitting): void {
-  const { endUserIdMax } = fitting.target.limits;
+  const { endUserIdMax, refusesEmailId } = fitting.target.limits;
   const { endUserId } = fitting.request;
-  if (endUserId === undefined || endUserId.length <= endUserIdMax) return;
-  const why = `longer than the ${endUserIdMax} characters the upstream takes, a hash stands for it`;
+  if (endUserId === undefined) return;
+  const isLong = endUserId.length > endUserIdMax;
+  if (!isLong && !(refusesEmailId && email.test(endUserId))) return;
+  const refused = isLong
+    ? `longer than the ${endUserIdMax} characters the upstream takes`
+    : "the upstream refuses e-mail addresses here";
+  const why = `${refused}, a hash stands for it`;
   fitting.note("endUserId", "rewritten", why);
   fitting.request = { ...fitting.request, endUserId: hashOf(endUserId) };
 }

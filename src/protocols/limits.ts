@@ -76,6 +76,8 @@ export interface Limits {
   readonly detailReplacements: Readonly<Record<string, string>>;
   /** Longest end-user id and call id, in characters; Infinity if the vendor names no limit. */
   readonly endUserIdMax: number;
+  /** True if the vendor refuses an end-user id with an e-mail address. Absent: it accepts it. */
+  readonly refusesEmailId?: true;
   readonly callIdMax: number;
   /** True if call ids may only have letters, digits, "_" and "-". */
   readonly plainCallIds: boolean;

@@ -32,6 +32,32 @@ describe("an end-user id", () => {
     expect(reported).toEqual([]);
   });
 
+  it.each([
+    ["chat", { user: "ada@example.com" }, "user"],
+    ["responses", { user: '{"mail":"ada@example.com"}' }, "user"],
+  ] as const)(
+    "becomes a hash towards messages if it has an e-mail address, which Claude refuses (%s)",
+    async (from, sent, param) => {
+      const { up, reported } = await world.send(from, "messages", sent);
+      expect(up!["metadata"]).toEqual({ user_id: expect.stringMatching(short) as string });
+      expect(reported).toEqual([param]);
+    },
+  );
+
+  it.each(["ada", "@ada", "ada@home", "a@b."])(
+    "is unchanged towards messages if it only looks like an address: %s",
+    async (user) => {
+      const { up, reported } = await world.send("chat", "messages", { user });
+      expect(up!["metadata"]).toEqual({ user_id: user });
+      expect(reported).toEqual([]);
+    },
+  );
+
+  it("is unchanged towards responses if it has an e-mail address", async () => {
+    const { up } = await world.send("chat", "responses", { user: "ada@example.com" });
+    expect(up!["user"]).toBe("ada@example.com");
+  });
+
   it("is unchanged at 150 characters on a direct route", async () => {
     const sent = { metadata: { user_id: agentId } };
     const { up } = await world.send("messages", "messages", sent);

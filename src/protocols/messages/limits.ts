@@ -41,6 +41,7 @@ export const conversionLimits: Limits = {
   supportedMembers: ["strict", "isError"],
   detailReplacements: {},
   endUserIdMax: 256,
+  refusesEmailId: true,
   callIdMax: Infinity,
   plainCallIds: true,
   cacheMarkersMax: limits.cacheBreakpointsMax,
