@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Part, Signature, UpstreamProtocol } from "../../src/protocols/canonical/request.ts";
 import { protocolNames, type ProtocolName, type JsonObject } from "../../src/protocols/index.ts";
 import { routeOf } from "./route.ts";
-import { agentClients } from "./agent-clients.ts";
+import { agentClients, type ClientCall } from "./agent-clients.ts";
 import { PromptCache } from "./prompt-cache.ts";
 import { copyOf, divided, kept, toolsIn } from "./session.ts";
 
@@ -42,6 +42,9 @@ interface Step {
   readonly id: (typeof idForms)[number];
   readonly picture: boolean;
   readonly reminder: boolean;
+  readonly results: (typeof resultForms)[number];
+  /** True if the user says something before the model has read the results. */
+  readonly interrupts: boolean;
 }
 
 const idForms = [
@@ -51,12 +54,26 @@ const idForms = [
   `chatcmpl-tool-${"f".repeat(32)}`,
 ] as const;
 
+/** How a client sends the results of several calls. The first of two may be lost, as if the user had stopped that call. */
+const resultForms = [
+  "in order",
+  "in reverse",
+  "without the first",
+  "with the first twice",
+] as const;
+
 const words = fc.constantFrom(
   "Where is it?",
   "It stands\n\nthere.",
   '{"format":"json"}',
   " ",
   "ß\u2028",
+  "",
+  "\0",
+  "\ud800",
+  "</think>",
+  "<system-reminder>x</system-reminder>",
+  "x".repeat(2_000),
 );
 const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 const someStep: fc.Arbitrary<Step> = fc.record({
@@ -66,6 +83,8 @@ const someStep: fc.Arbitrary<Step> = fc.record({
   id: fc.constantFrom(...idForms),
   picture: fc.boolean(),
   reminder: fc.boolean(),
+  results: fc.constantFrom("in order", ...resultForms),
+  interrupts: fc.boolean(),
 });
 
 interface Session {
@@ -104,6 +123,14 @@ function contentOf(step: Step, to: UpstreamProtocol, id: string, body: JsonObjec
   return content;
 }
 
+/** The calls whose results the client sends, in its order. */
+function answered(calls: readonly ClientCall[], { results }: Step): readonly ClientCall[] {
+  const [first, ...others] = calls;
+  if (results === "in reverse") return calls.toReversed();
+  if (results === "without the first" && others.length > 0) return others;
+  return results === "with the first twice" ? [...calls, first!] : calls;
+}
+
 /** How the calls of a session come to their cache markers. */
 type Marking = "a prompt_cache_key" | "prompt_caching: auto";
 
@@ -136,8 +163,11 @@ function requestsOf(
     turns.push(...answer);
     const calls = client.callsIn(answer);
     const { picture } = step;
-    if (calls.length > 0) turns.push(...client.results(calls, { text: "There.", picture }));
-    else turns.push(...client.asks({ text: step.said ?? "And now?", picture }));
+    if (calls.length > 0) {
+      const text = step.said ?? "There.";
+      turns.push(...client.results(answered(calls, step), { text, picture }));
+      if (step.interrupts) turns.push(...client.asks({ text: "Be brief.", picture: false }));
+    } else turns.push(...client.asks({ text: step.said ?? "And now?", picture }));
     if (step.reminder) turns.push(...client.reminds(`A reminder ${index}.`));
     return sent;
   });

@@ -28,6 +28,12 @@ const someText = fc.oneof(
       "\u{1F600}",
       "a".repeat(300),
       "é\u2028",
+      "\0",
+      "\ud800",
+      "\ufeff",
+      "\r\n",
+      "data:,",
+      "__proto__",
     ),
   },
 );

@@ -39,7 +39,9 @@ async function ask(caller: ProtocolName, upstream: ProtocolName): Promise<Given>
   const address = path
     .replace("acme/talk", model)
     .replace(":generateContent", ":streamGenerateContent?alt=sse");
-  const body = caller === "generate_content" ? good : { ...good, model, stream: true };
+  // As much output as any plan has: what a vendor writes beyond the maximum is charged, too.
+  const asked = caller === "messages" ? { ...good, max_tokens: 4_096 } : good;
+  const body = caller === "generate_content" ? asked : { ...asked, model, stream: true };
   const response = await world.gateway.post(address, body);
   const id = response.headers.get("x-request-id")!;
   const text = await response.text();

@@ -1,4 +1,5 @@
-/** Vendors of messages and of generateContent. */
+/** Vendors of messages, of generateContent and of Converse. */
+import type { SseEvent } from "../../src/base/sse.ts";
 import type { Wire } from "../transcripts/readers/index.ts";
 import { callsOf, data, Habits, named, type Piece, type Plan, type Vendor } from "./plan.ts";
 
@@ -153,5 +154,61 @@ export const generateContent: Vendor = {
     if (habits.is(2)) for (const chunk of chunks) chunk["usageMetadata"] = usageMetadata;
     else chunks.at(-1)!["usageMetadata"] = usageMetadata;
     return chunks.map(data);
+  },
+};
+
+const converseStop = (plan: Plan): string =>
+  ({
+    usual: callsOf(plan).length > 0 ? "tool_use" : "end_turn",
+    length: "max_tokens",
+    content_filter: "guardrail_intervened",
+  })[plan.finish];
+
+function converseBlock(piece: Piece): Wire {
+  if (piece.kind === "call")
+    return { toolUse: { toolUseId: piece.id, name: piece.name, input: piece.input } };
+  if (piece.kind === "thought")
+    return { reasoningContent: { reasoningText: { text: piece.text, signature: "sig" } } };
+  return { text: piece.text };
+}
+
+/** It does not report reasoning apart. */
+const converseUsage = ({ usage: { input, cached, output } }: Plan): Wire => ({
+  inputTokens: input - cached,
+  outputTokens: output,
+  totalTokens: input + output,
+  cacheReadInputTokens: cached,
+  cacheWriteInputTokens: 0,
+});
+
+/** The stream as the gateway reads it, in which the type of a binary frame is the name of an event. */
+export const converse: Vendor = {
+  whole: (plan) => ({
+    output: { message: { role: "assistant", content: plan.pieces.map(converseBlock) } },
+    stopReason: converseStop(plan),
+    usage: converseUsage(plan),
+    metrics: { latencyMs: 1 },
+  }),
+  stream(plan) {
+    const habits = new Habits(plan.habits);
+    const frames: SseEvent[] = [];
+    const push = (event: string, value: Wire) =>
+      void frames.push({ event, data: JSON.stringify({ ...value, p: "abc" }) });
+    push("messageStart", { role: "assistant" });
+    for (const [contentBlockIndex, piece] of plan.pieces.entries()) {
+      const delta = (one: Wire) => push("contentBlockDelta", { contentBlockIndex, delta: one });
+      if (piece.kind === "call") {
+        const toolUse = { toolUseId: piece.id, name: piece.name };
+        push("contentBlockStart", { contentBlockIndex, start: { toolUse } });
+        for (const input of habits.cut(JSON.stringify(piece.input))) delta({ toolUse: { input } });
+      } else if (piece.kind === "thought") {
+        for (const text of habits.cut(piece.text)) delta({ reasoningContent: { text } });
+        delta({ reasoningContent: { signature: "sig" } });
+      } else for (const text of habits.cut(piece.text)) delta({ text });
+      push("contentBlockStop", { contentBlockIndex });
+    }
+    push("messageStop", { stopReason: converseStop(plan) });
+    push("metadata", { usage: converseUsage(plan), metrics: { latencyMs: 1 } });
+    return frames;
   },
 };

@@ -1,7 +1,7 @@
 /** The content of a random answer, and the habits of its vendor. */
 import * as fc from "fast-check";
 import type { SseEvent } from "../../src/base/sse.ts";
-import type { ProtocolName } from "../../src/protocols/index.ts";
+import type { UpstreamProtocol } from "../../src/protocols/index.ts";
 import type { Wire } from "../transcripts/readers/index.ts";
 import { someJson } from "./arbitrary.ts";
 
@@ -36,11 +36,54 @@ const someText = fc.oneof(
       "</think>",
       "é\u2028x",
       "[]",
+      "\0",
+      "\ud83d",
+      "\ude00",
+      "\ufeffx",
+      "a\rb\r\n",
+      "<think>",
+      '\\u0041"',
+      "x".repeat(3_000),
     ),
   },
 );
 
-const somePiece = (protocol: ProtocolName): fc.Arbitrary<Piece> =>
+/** Arguments of calls: mostly plain, sometimes with names and values that few models write. */
+const someInput: fc.Arbitrary<Wire> = fc.oneof(
+  { weight: 3, arbitrary: someJson },
+  {
+    weight: 1,
+    arbitrary: fc.dictionary(
+      fc
+        .oneof(
+          fc.string({ unit: "binary", maxLength: 6 }),
+          fc.constantFrom(
+            "",
+            "a.b",
+            "$x",
+            "7",
+            "constructor",
+            "toJSON",
+            "\ud800",
+            "\0",
+            "arguments",
+          ),
+        )
+        .filter((name) => name !== "__proto__"),
+      fc.oneof(
+        fc.constantFrom<unknown>(null, "", [], {}, [[]], 2 ** 53, 1e308, 5e-324, -1.5),
+        fc.constantFrom(10, 100).map((depth) => deep(depth)),
+        someText,
+      ),
+      { maxKeys: 3 },
+    ),
+  },
+);
+
+const deep = (depth: number): unknown =>
+  depth === 0 ? 1 : depth % 2 === 0 ? { a: deep(depth - 1) } : [deep(depth - 1)];
+
+const somePiece = (protocol: UpstreamProtocol): fc.Arbitrary<Piece> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant("text" as const), text: someText }) },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant("thought" as const), text: someText }) },
@@ -54,7 +97,7 @@ const somePiece = (protocol: ProtocolName): fc.Arbitrary<Piece> =>
         kind: fc.constant("call" as const),
         id: fc.constant(""),
         name: fc.constantFrom("look_up", "add", "send-mail"),
-        input: someJson,
+        input: someInput,
       }),
     },
   );
@@ -62,7 +105,7 @@ const somePiece = (protocol: ProtocolName): fc.Arbitrary<Piece> =>
 const order = ["thought", "text", "refusal", "call"];
 
 /** A random answer of a vendor of this protocol. */
-export const somePlan = (protocol: ProtocolName): fc.Arbitrary<Plan> =>
+export const somePlan = (protocol: UpstreamProtocol): fc.Arbitrary<Plan> =>
   fc.record({
     pieces: fc.array(somePiece(protocol), { minLength: 1, maxLength: 6 }).map((pieces) => {
       const own = pieces.map((piece, at) =>
@@ -78,8 +121,9 @@ export const somePlan = (protocol: ProtocolName): fc.Arbitrary<Plan> =>
       "length" as const,
       "content_filter" as const,
     ),
+    // No call has an empty prompt: zeros at the start of a stream of messages are no counts (T44).
     usage: fc
-      .tuple(fc.nat(900), fc.nat(90), fc.nat(900), fc.nat(90))
+      .tuple(fc.integer({ min: 1, max: 900 }), fc.nat(90), fc.nat(900), fc.nat(90))
       .map(([fresh, cached, spoken, reasoning]) => ({
         input: fresh + cached,
         cached,
@@ -106,9 +150,9 @@ export class Habits {
   is(which: number): boolean {
     return this.#numbers[which]! % 2 === 1;
   }
-  /** Cuts a text into pieces. */
+  /** Cuts a text into pieces; some vendors cut within a character, whose halves are then escaped. */
   cut(text: string): string[] {
-    const characters = Array.from(text);
+    const characters = this.is(11) ? text.split("") : Array.from(text);
     const pieces: string[] = [];
     while (characters.length > 0) pieces.push(characters.splice(0, 1 + this.next(6)).join(""));
     return pieces;
