@@ -4,7 +4,7 @@ import { pricedAt, withRegionalPrices } from "../../src/catalog/list/regional-pr
 import { listedModel } from "../../src/catalog/list/models.ts";
 import { readPublicList } from "../../src/catalog/list/public-list.ts";
 import type { ListedModel, VendorRow } from "../../src/catalog/list/types.ts";
-import { vendorRows } from "../../src/catalog/index.ts";
+import { listDiff, vendorRows } from "../../src/catalog/index.ts";
 
 const rows = vendorRows();
 const rowOf = (vendor: string): VendorRow => rows.find(({ id }) => id === vendor)!;
@@ -164,4 +164,28 @@ it("a listed model with a budget of reasoning alone reasons if its vendor has a 
   };
   expect(reasoningAt("enable_thinking")).toMatchObject({ kind: "budget", min: 1, max: 9 });
   expect([reasoningAt(), reasoningAt("thinking")]).toEqual([undefined, undefined]);
+});
+
+it("options of reasoning that are no list, or of an unknown kind, leave open how the model reasons", () => {
+  const reasoningAt = (options: string) => {
+    const priced = `${texts}, "cost": { "input": 1, "output": 1 }, "reasoning": true`;
+    const result = read(`${priced}, "reasoning_options": ${options}`);
+    return "models" in result ? result.models[0]?.reasoning : result.mistakes;
+  };
+  expect(["{}", "[]", `["high"]`, `[{ "type": "mood" }]`].map(reasoningAt)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(reasoningAt(`[{ "type": "mood" }, { "type": "toggle" }]`)).toEqual([{ type: "toggle" }]);
+});
+
+it("a model whose price stays, and whose limits change, is neither cheaper nor dearer in an updated list", () => {
+  const model = { vendor: "groq", model: "m", context: 9, price: { input: "1", output: "1" } };
+  expect(listDiff([model], [{ ...model, context: 10 }], rows)).toMatchObject({
+    changed: ["groq/m"],
+    cheaper: [],
+    dearer: [],
+  });
 });
