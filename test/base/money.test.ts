@@ -1,7 +1,7 @@
 // Money in nano-USD: reading, writing, and pricing without losing or adding a nano-dollar.
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatUsd, parseUsd } from "../../src/base/money.ts";
+import { assertAmount, formatUsd, larger, parseUsd, smaller } from "../../src/base/money.ts";
 
 describe("amounts on the wire", () => {
   it.each([
@@ -59,4 +59,32 @@ describe("amounts on the wire", () => {
       }),
     );
   });
+});
+
+it("of two amounts one is the larger and one the smaller, also if both are negative", () => {
+  expect([smaller(-2n, 1n), smaller(1n, -2n), smaller(-3n, -2n), smaller(4n, 4n)]).toEqual([
+    -2n,
+    -2n,
+    -3n,
+    4n,
+  ]);
+  expect([larger(-2n, 1n), larger(1n, -2n), larger(-3n, -2n), larger(4n, 4n)]).toEqual([
+    1n,
+    1n,
+    -2n,
+    4n,
+  ]);
+});
+
+it("an amount of the ledger is at least 0 and at most ten million dollars", () => {
+  const most = 10_000_000n * 1_000_000_000n;
+  const isRefused = (amount: bigint) => {
+    try {
+      assertAmount(amount);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  expect([-1n, 0n, most, most + 1n].map(isRefused)).toEqual([true, false, false, true]);
 });

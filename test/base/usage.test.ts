@@ -1,6 +1,12 @@
 // Token counts off the wire.
 import { describe, expect, it } from "vitest";
-import { noUsage, reportedAmount, tokenCount, withMediaCounts } from "../../src/base/usage.ts";
+import {
+  noUsage,
+  renderUsage,
+  reportedAmount,
+  tokenCount,
+  withMediaCounts,
+} from "../../src/base/usage.ts";
 
 describe("a token count", () => {
   it("T61: keeps an explicit zero instead of the fallback", () => {
@@ -54,5 +60,13 @@ describe("counts of sound and pictures", () => {
     });
     expect(withMediaCounts(usage, {})).toBe(usage);
     expect(withMediaCounts(usage, { audioInputTokens: "x" })).toBe(usage);
+  });
+});
+
+it("a usage is shown by the names of the wire", () => {
+  expect(renderUsage({ inputTokens: 1, cacheWrite1hTokens: 2, unit: "images" })).toEqual({
+    input_tokens: 1,
+    cache_write_1h_tokens: 2,
+    unit: "images",
   });
 });

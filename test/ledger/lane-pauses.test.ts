@@ -86,3 +86,20 @@ it("a pause of the lane's clock takes its time, and work without a pause runs at
   expect(done).toEqual(["at once", "paused"]);
   expect(performance.now() - since).toBeGreaterThanOrEqual(29);
 });
+
+it.each([
+  ["longer with each lost connection", ["57P01", "57P01", "57P01"], [50, 100, 200]],
+  ["a moment after each account that was locked", ["55P03", "55P03"], [1, 1]],
+])("T68: a lane pauses %s", async (_how, codes, expected) => {
+  answers = codes.map((code) => () => {
+    throw Object.assign(new Error(code), { code });
+  });
+  void lane.admit(call);
+  const pauses: number[] = [];
+  for (let turn = 0; turn < 4; turn += 1) await new Promise(setImmediate);
+  while (answers.length > 0 || pauses.length < codes.length) {
+    pauses.push(...paused.map(({ ms }) => ms));
+    await endPauses();
+  }
+  expect(pauses).toEqual(expected);
+});

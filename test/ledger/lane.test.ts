@@ -102,6 +102,13 @@ describe("a lane", () => {
     expect(sent.map((batch) => entriesIn(batch).length)).toEqual([1, 1]);
   });
 
+  it("waits for locked accounts after a lost connection, as before", async () => {
+    await begin();
+    answers = [failing("57P01")];
+    await lane.end(call, 3n);
+    expect(sent.map(({ skipLocked }) => skipLocked)).toEqual([false, false]);
+  });
+
   it("skips locked accounts after it has waited for one, and gives those away", async () => {
     await begin();
     answers = [failing("55P03"), busy];
