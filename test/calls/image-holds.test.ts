@@ -2,7 +2,7 @@
 import { beforeAll, expect, it } from "vitest";
 import type { Log } from "../../src/base/log.ts";
 import { createImageHolds } from "../../src/calls/image-holds.ts";
-import { creditIn } from "../../src/ledger/index.ts";
+import { createLedger, creditIn, reserveIn } from "../../src/ledger/index.ts";
 import { migrate, openDatabase, type Database } from "../../src/storage/index.ts";
 import { addKey, addWorkspace } from "../ledger/support.ts";
 import { eventually } from "../support/patience.ts";
@@ -62,4 +62,40 @@ it("leases that cannot be extended and holds that cannot be released are logged"
     fields: { hold: "req_open" },
   });
   holds.close();
+});
+
+it("T65: a finished call whose hold had expired is charged all the same, and a warning is logged", async () => {
+  const database = await open();
+  await addWorkspace(database, "w3");
+  await addKey(database, { workspaceId: "w3", id: "k3" });
+  await creditIn(database, { workspaceId: "w3", amountNano: 1_000n, reference: "r" });
+  const holds = createImageHolds({ database, queue, log, leaseMs: 60_000 });
+  const call = { workspaceId: "w3", keyId: "k3", keyRotation: 0, amountNano: 10n };
+  const take = (id: string, leaseMs: number) =>
+    database.transaction((tx) =>
+      reserveIn(tx, [{ ...call, id, leaseMs, kind: "image" as const }], queue),
+    );
+  expect(await take("req_late", 1)).toEqual([undefined]);
+  expect(await take("req_timely", 60_000)).toEqual([undefined]);
+  const ledger = createLedger(database);
+  const hasExpired = async (): Promise<boolean> => {
+    await ledger.expire();
+    const sql = "select from ledger_entries where reference = 'req_late' and kind = 'expire'";
+    return (await database.query(sql)).length > 0;
+  };
+  await eventually(hasExpired, "the end of the lease");
+  const charge = (id: string) => holds.charge({ id, workspaceId: "w3" }, 4n, async () => undefined);
+  expect(await charge("req_timely")).toBe(4n);
+  expect(lines).toEqual([]);
+  expect(await charge("req_late")).toBe(4n);
+  expect(lines).toEqual([
+    {
+      level: "warn",
+      fields: { hold: "req_late" },
+      message: "a call outlived its lease; it was charged after it",
+    },
+  ]);
+  holds.close();
+  await ledger.close();
+  await database.close();
 });

@@ -79,6 +79,92 @@ it("LIM-17: after a request without an answer, reported use is sent again and re
   expect(meter.ask(1).corrections).toEqual([{ step: 7, amount: 3 }]);
 });
 
+it.each([
+  ["of the last 250 ms", [[30, 0]], 100, 30],
+  [
+    "of the 250 ms before, if that was more",
+    [
+      [30, 0],
+      [5, 300],
+    ],
+    310,
+    30,
+  ],
+  [
+    "of the 250 ms before, if that was less",
+    [
+      [5, 0],
+      [30, 300],
+    ],
+    310,
+    30,
+  ],
+  [
+    "that is longer ago",
+    [
+      [30, 0],
+      [7, 501],
+    ],
+    510,
+    7,
+  ],
+  ["at the end of its time", [[30, 0]], 500, 30],
+  ["after its time", [[30, 0]], 501, 0],
+  ["above a twentieth of the limit", [[100, 0]], 10, 50],
+] as const)("the use %s is asked for ahead: %j at %d ms: %d", (_when, uses, nowMs, headroom) => {
+  const meter = meterOf("requests");
+  meter.tryTake(1, 1_000, 0);
+  for (const [amount, at] of uses) {
+    addWaiter(meter, amount);
+    meter.ask(at);
+    meter.answered(1, answer(amount), at);
+  }
+  expect(meter.ask(nowMs)).toMatchObject({ need: 0, headroom: 0 });
+  addWaiter(meter, 1);
+  expect(meter.ask(nowMs)).toMatchObject({ need: 1, headroom });
+});
+
+it("unused units go back after 250 ms without a call, or 500 ms after their grant; nothing goes back if none is left", () => {
+  const returnedAt = (usedMs: number, nowMs: number) => {
+    const meter = meterOf("requests");
+    meter.tryTake(1, 100, 0);
+    meter.answered(0, answer(3), 0);
+    expect(meter.tryTake(1, 100, usedMs)).toBe(true);
+    return [meter.settle(nowMs), meter.free];
+  };
+  expect([returnedAt(0, 249), returnedAt(0, 250)]).toEqual([
+    [false, 2],
+    [true, 0],
+  ]);
+  expect([returnedAt(490, 499), returnedAt(490, 500)]).toEqual([
+    [false, 2],
+    [true, 0],
+  ]);
+  const empty = meterOf("requests");
+  empty.tryTake(1, 100, 0);
+  expect([empty.settle(600), empty.ask(600).corrections]).toEqual([false, []]);
+});
+
+it("what is free is taken to the last unit, and a query asks only for what is missing", () => {
+  const meter = meterOf("requests");
+  meter.tryTake(1, 100, 0);
+  meter.answered(0, answer(2), 0);
+  expect([meter.tryTake(3, 100, 1), meter.tryTake(2, 100, 1)]).toEqual([false, true]);
+  meter.answered(0, answer(2), 2);
+  const waiters = [addWaiter(meter, 3), addWaiter(meter, 4)];
+  expect(meter.ask(3)).toMatchObject({ need: 5, first: 3 });
+  meter.answered(2, answer(5), 4);
+  expect(waiters).toEqual([{ short: false }, { short: false }]);
+});
+
+it("an answer refuses the calls that its query asked for, and no call that came later", () => {
+  const meter = meterOf("requests");
+  meter.tryTake(1, 1, 0);
+  const [asked, late] = [addWaiter(meter, 1), addWaiter(meter, 1)];
+  meter.answered(1, answer(0), 1);
+  expect([asked.short, late.short, meter.waiting.length]).toEqual([true, undefined, 1]);
+});
+
 it("what remains counts corrections that are not sent yet, or whose answer is not there yet", () => {
   const meter = new Meter({ workspaceId: "w", scope: "key", scopeId: "k", unit: "tokens" });
   meter.answered(0, { ...answer(0), total: 10 }, 0);
