@@ -40,7 +40,7 @@ export const suites: Record<string, readonly string[]> = {
     "test/rates/{limits,take}.test.ts",
     "test/catalog/{supported,pricing}.test.ts",
     "test/rows/{text,stream,stream-broken,usage,errors,failover,responses,routing,fallback-models,keep-alive}.test.ts",
-    "test/images/{budget,client-leaves,failover,generations,idempotency,lost-commit,money,previews,retaken-idempotency-keys,unsupported-streams,stream,edits-1}.test.ts",
+    "test/images/{budget,client-leaves,failover,generations,idempotency,lost-commit,money,previews,retaken-idempotency-keys,storage-away,unsupported-streams,stream,edits-1}.test.ts",
     "test/money/*.test.ts",
     "test/http/{embeddings,count-tokens}.test.ts",
     "test/tracing/gateway.test.ts",

@@ -1,5 +1,5 @@
 /** The log lines of an image call when the ledger does not do as it is asked. BILL; docs/ledger.md. */
-import { beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it, vi } from "vitest";
 import type { Log } from "../../src/base/log.ts";
 import { createImageHolds } from "../../src/calls/image-holds.ts";
 import { createLedger, creditIn, reserveIn } from "../../src/ledger/index.ts";
@@ -98,4 +98,37 @@ it("T65: a finished call whose hold had expired is charged all the same, and a w
   holds.close();
   await ledger.close();
   await database.close();
+});
+
+it("BILL-23: a call that its workspace cannot pay is refused, and what came with it is undone", async () => {
+  const database = await open();
+  await addWorkspace(database, "w4");
+  await addKey(database, { workspaceId: "w4", id: "k4" });
+  await creditIn(database, { workspaceId: "w4", amountNano: 1_000n, reference: "r" });
+  const holds = createImageHolds({ database, queue, log, leaseMs: 60_000 });
+  const reserve = (id: string, amountNano: bigint) =>
+    holds.reserve(
+      { id, workspaceId: "w4" },
+      { keyId: "k4", keyRotation: 0 },
+      amountNano,
+      async (tx) =>
+        void (await tx.query("update workspaces set name = $1 where id = 'w4'", [`for ${id}`])),
+    );
+  await reserve("req_cheap", 1_000n);
+  await expect(reserve("req_dear", 1n)).rejects.toMatchObject({ code: "insufficient_balance" });
+  expect(await database.query("select name from workspaces where id = 'w4'")).toEqual([
+    { name: "for req_cheap" },
+  ]);
+  holds.close();
+  await database.close();
+});
+
+it("T65: the leases of open calls are extended after a third of their time, until the gateway closes", () => {
+  using timers = vi.spyOn(globalThis, "setInterval");
+  using ended = vi.spyOn(globalThis, "clearInterval");
+  const database = {} as Database;
+  const holds = createImageHolds({ database, queue, log, leaseMs: 60_000 });
+  expect(timers.mock.calls.map(([, everyMs]) => everyMs)).toEqual([20_000]);
+  holds.close();
+  expect(ended).toHaveBeenCalledWith(timers.mock.results[0]!.value);
 });
