@@ -24,6 +24,8 @@ const joinedLength = 1 << 16;
 const farLevels = 8;
 /** How far the levels below look ahead. */
 const nearLength = 128;
+/** The names of objects that are too long to be written at once. To list half a million takes 0.2 s, and each level around looks ahead. */
+type KnownNames = Map<object, readonly string[]>;
 
 /** A list or object that is being written. `names`: those of an object's members. */
 interface Level {
@@ -38,17 +40,18 @@ interface Level {
  */
 export function* jsonSlices(value: unknown): Generator<string> {
   const levels: Level[] = [];
+  const known: KnownNames = new Map();
   let text = "";
   let item = value;
   for (;;) {
-    if (isWritable(item, levels.length)) text += JSON.stringify(item);
+    if (isWritable(item, levels.length, known)) text += JSON.stringify(item);
     else if (typeof item === "string") {
       if (text !== "") yield text;
       text = "";
       yield* textSlices(item);
     } else {
       text += Array.isArray(item) ? "[" : "{";
-      levels.push(levelOf(item as object));
+      levels.push(levelOf(item as object, known));
     }
     if (text.length >= joinedLength) {
       yield text;
@@ -69,20 +72,21 @@ export function* jsonSlices(value: unknown): Generator<string> {
 }
 
 /** True if a value is to be written at once. A number as it was read looks like an object. */
-function isWritable(value: unknown, depth: number): boolean {
+function isWritable(value: unknown, depth: number, known: KnownNames): boolean {
   if (typeof value !== "object" || value === null || isRawNumber(value))
     return typeof value !== "string" || value.length <= sliceLength;
-  return lengthLeft(value, depth < farLevels ? sliceLength : nearLength) >= 0;
+  return lengthLeft(value, depth < farLevels ? sliceLength : nearLength, known) >= 0;
 }
 
-function levelOf(value: object): Level {
+function levelOf(value: object, known: KnownNames): Level {
   if (Array.isArray(value)) return { names: undefined, values: value, at: 0 };
-  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-  return {
-    names: entries.map(([name]) => name),
-    values: entries.map(([, member]): unknown => member),
-    at: 0,
-  };
+  const members = value as Members;
+  const names = (known.get(value) ?? Object.keys(value)).filter(
+    (name) => members[name] !== undefined,
+  );
+  // Nothing looks ahead over it again.
+  known.delete(value);
+  return { names, values: names.map((name) => members[name]), at: 0 };
 }
 
 /** Returns the text of a JSON value of at most `most` characters; undefined for a longer one, which is written little further than that. */
@@ -110,18 +114,33 @@ function* textSlices(text: string): Generator<string> {
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
 /** Returns the part of `length` that the value leaves; below zero if it is longer. Looks at no more of it than it must. */
-function lengthLeft(value: unknown, length: number): number {
+function lengthLeft(value: unknown, length: number, known: KnownNames): number {
   if (typeof value === "string") return length - value.length;
   let left = length - valueLength;
   if (typeof value !== "object" || value === null) return left;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length && left >= 0; index += 1)
-      left = lengthLeft(value[index], left);
+      left = lengthLeft(value[index], left, known);
     return left;
   }
-  for (const name in value) {
-    left = lengthLeft((value as Record<string, unknown>)[name], left - name.length);
-    if (left < 0) break;
+  return lengthLeftOf(value as Members, left, known);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function lengthLeftOf(members: Members, length: number, known: KnownNames): number {
+  let left = length;
+  const names = known.get(members);
+  if (names !== undefined) {
+    for (let at = 0; at < names.length && left >= 0; at += 1)
+      left = lengthLeft(members[names[at]!], left - names[at]!.length, known);
+    return left;
+  }
+  for (const name in members) {
+    left = lengthLeft(members[name], left - name.length, known);
+    if (left >= 0) continue;
+    known.set(members, Object.keys(members));
+    break;
   }
   return left;
 }
