@@ -247,9 +247,8 @@ function endReasoning(
       frame(state, "response.reasoning_summary_part.done", { ...summaryPlace(block), part }),
     );
   }
-  const encrypted = encryptedOf(signature);
-  frames.push(itemDone(state, item, reasoningItem(item.id, text, "completed", encrypted)));
-  return frames;
+  const done = reasoningItem(item.id, text, "completed", encryptedOf(signature));
+  return [...frames, itemDone(state, item, done)];
 }
 
 function endCall(state: StreamState, id: BlockId, block: Block): SseEvent[] {

@@ -258,9 +258,8 @@ function takeFrame(state: Gathered, frame: Frame, at: string): void {
   }
   if (state.error !== undefined) faults.push(`${at} after the error`);
   const { id, created, model } = chunk;
-  // The chunk of an error has no time: it does not have the shape of others.
+  // The gateway's chunk of an error has no time: it does not have the shape of others.
   const isError = errorOf(chunk) !== undefined;
-  if (isError && created !== undefined) faults.push(`${at} is an error with a time`);
   const head = JSON.stringify([id, model, ...(isError ? [] : [created])]);
   const before = isError ? state.errorHead : state.head;
   if (before !== undefined && before !== head) faults.push(`${at} changes id, created or model`);
