@@ -1,33 +1,25 @@
 /** API keys: create, list, read, change. docs/management.md; Requirements: KEY, CAP-13, CAP-14, VIS. */
-import { isDeepStrictEqual } from "node:util";
 import { Type, type Static } from "../../base/json-schema.ts";
 import {
   allows,
   changeObject,
   checkObjectLimit,
   createObject,
-  creatorOf,
   keyKind,
   loosensCaps,
   permit,
   visibilityOf,
-  type Actor,
-  type WithinChange,
 } from "../../admin/index.ts";
-import { GatewayError, invalidValue } from "../../base/errors.ts";
 import {
-  settingBeyondBounds,
   changeKey,
   createKey,
   getKey,
-  getMember,
   getWorkspace,
   keySorts,
   listKeys,
-  lockMembership,
-  type KeyRecord,
   type KeySettings,
 } from "../../tenancy/index.ts";
+import { ownerOf, permitCache, refuseBeyond } from "./key-rights.ts";
 import { keyAnswer, keySchema, keyWithSecretSchema, renderKeys } from "./key-views.ts";
 import { withParam } from "./with-param.ts";
 import { route } from "./route.ts";
@@ -101,59 +93,6 @@ function settingsOf(body: Static<typeof patch>): KeySettings {
     expiresAt: timeOf(body.expires_at, "expires_at"),
     responseCache: responseCacheOf(body.response_cache),
   };
-}
-
-/** Returns the user id of a new key's owner. @throws GatewayError 403 `insufficient_permissions`, `invalid_value` for an unknown user id */
-async function ownerOf(
-  context: WithinChange,
-  actor: Actor,
-  body: { readonly workspace_id: string; readonly user_id?: string | undefined },
-): Promise<string> {
-  const { workspace_id: workspaceId, user_id: userId } = body;
-  if (userId === undefined || userId === actor.userId) {
-    // A key can outlive its creator's membership: a member who is being removed must not create one meanwhile.
-    if (actor.userId !== null && !actor.organizationAdmin)
-      await lockMembership(context, { workspaceId, userId: actor.userId });
-    return creatorOf(actor);
-  }
-  permit(actor, "key.create_for_member", { workspaceId }, "workspace");
-  const member = await getMember(context, { workspaceId, userId }, { forUpdate: true }).catch(
-    (error: unknown) => {
-      if (error instanceof GatewayError && error.code === "not_found") return undefined;
-      throw error;
-    },
-  );
-  if (member?.status === "active") return member.userId;
-  throw invalidValue(
-    "user_id",
-    member
-      ? "must be an active member; this one has not accepted the invitation yet"
-      : "must be the id of a member of the workspace",
-  );
-}
-
-/** Refuses changes beyond a member's rights: members may tighten the limits that administrators set, and change their own freely. */
-function refuseBeyond(before: KeyRecord, after: KeyRecord): void {
-  const field = settingBeyondBounds(before.bounds, after);
-  if (field === undefined) return;
-  throw new GatewayError(
-    "insufficient_permissions",
-    `An administrator set \`${field}\` of this key: you may tighten it, not loosen it.`,
-    { param: field },
-  );
-}
-
-/**
- * Requires administrator rights to change the response cache, which sets the price of a repeated answer. Owners may keep the cache or
- * switch it off.
- */
-function permitCache(
-  actor: Actor,
-  place: Parameters<typeof permit>[2],
-  { before, after }: Readonly<Record<"before" | "after", KeyRecord["responseCache"]>>,
-): void {
-  if (after !== null && !isDeepStrictEqual(before, after))
-    permit(actor, "key.loosen_limits", place, keyKind.label);
 }
 
 const create = route({
