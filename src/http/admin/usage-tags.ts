@@ -26,16 +26,25 @@ export function groupOf(
   const isKnown = (usageGroups as readonly string[]).includes(group ?? "");
   const groupBy = isKnown ? (group as UsageGroup) : undefined;
   const grouped = group !== undefined && !isKnown ? group.slice(prefix.length) : undefined;
-  const pairs = filter === undefined ? [] : tagPairs(filter);
-  const isListed = ([name]: (typeof pairs)[number]): boolean => listed.includes(name);
-  const pair = pairs.find(([name]) => name === grouped) ?? pairs.find(isListed) ?? pairs[0];
-  const name = filter === undefined ? grouped : (pair?.[0] ?? filter);
+  const [name, value] = pairOf(filter, grouped, listed);
   if (name === undefined) return { groupBy };
   const param = filter === undefined ? "group_by" : "tag";
   if (!listed.includes(name)) throw notListed(name, param);
   if (grouped !== undefined && grouped !== name)
     throw invalidValue("tag", "and `group_by` must name the same tag");
-  return { groupBy, tag: { name, value: pair?.[1], grouped: grouped !== undefined } };
+  return { groupBy, tag: { name, value, grouped: grouped !== undefined } };
+}
+
+/** The tag of a query and its value. A filter may mean several names: the grouped one counts, else a listed one. */
+function pairOf(
+  filter: string | undefined,
+  grouped: string | undefined,
+  listed: readonly string[],
+): readonly [name: string | undefined, value?: string] {
+  if (filter === undefined) return [grouped];
+  const pairs = tagPairs(filter);
+  const nameIn = (names: readonly unknown[]) => pairs.find(([name]) => names.includes(name));
+  return nameIn([grouped]) ?? nameIn(listed) ?? pairs[0] ?? [filter];
 }
 
 function notListed(name: string, param: string): GatewayError {
