@@ -34,7 +34,7 @@ import { somePlan, type Plan } from "./plan.ts";
 interface Given {
   readonly meaning: AnswerMeaning;
   readonly usage: Usage | undefined;
-  /** What is sent to the caller. */
+  /** The text for the caller. */
   readonly sent: string;
 }
 
@@ -108,7 +108,7 @@ const joined = (texts: readonly string[]): string => texts.join("").replace(/\s+
 const isCall = (said: Said): said is Extract<Said, { call: string }> =>
   typeof said !== "string" && "call" in said;
 
-/** What a caller reads, by kind. White space does not count: vendors put some between paragraphs. */
+/** The content of an answer, by kind. White space does not count: vendors put some between paragraphs. */
 const kindsOf = ({ says, finish, usage }: AnswerMeaning) => ({
   text: joined(says.filter((said) => typeof said === "string")),
   refusal: joined(says.map((said) => text(wire(said)["refuses"]))),
