@@ -1,7 +1,8 @@
-/** The sender of batches: what it returns, and what it confirms to the watch over lost commits. docs/ledger.md "Batches". */
-import { expect, it } from "vitest";
+/** The sender of batches: what it returns, what it confirms to the watch over lost commits, and when leases are renewed. docs/ledger.md "Batches". */
+import { expect, it, vi } from "vitest";
 import { sendTo, type Batch } from "../../src/ledger/batch.ts";
-import type { CommitTracker, Queryable } from "../../src/storage/index.ts";
+import { createLedger } from "../../src/ledger/index.ts";
+import type { CommitTracker, Database, Queryable } from "../../src/storage/index.ts";
 
 const batch: Batch = {
   gateway: "g",
@@ -28,4 +29,13 @@ it("a batch that did nothing returns no rows and confirms nothing", async () => 
     [1n, true],
     [7n, false],
   ]);
+});
+
+it("T65: the leases of a gateway's lanes are renewed after a third of their time", () => {
+  using timers = vi.spyOn(globalThis, "setInterval");
+  const subscribe = () => () => undefined;
+  const signals = { subscribe, onReconnect: subscribe };
+  createLedger({ signals } as unknown as Database, { leaseMs: 60_000 });
+  expect(timers.mock.calls.map(([, everyMs]) => everyMs)).toEqual([20_000]);
+  clearInterval(timers.mock.results[0]!.value as NodeJS.Timeout);
 });

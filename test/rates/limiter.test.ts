@@ -141,6 +141,31 @@ it("the limits of one query are in the order of their names, as every gateway lo
   expect(asked.map(({ scopeId }) => scopeId)).toEqual(["a", "b", "c"]);
 });
 
+it("one query is in flight at a time, and what was granted is not asked for again", async () => {
+  using timers = vi.spyOn(globalThis, "setTimeout");
+  const asked: string[][] = [];
+  const first = Promise.withResolvers<void>();
+  const batcher = new RateBatcher(async (asks) => {
+    asked.push(asks.map(({ scopeId }) => scopeId));
+    await first.promise;
+    return asks.map(({ need }) => ({ step: 1, granted: need, total: 0, waitMs: 0, resetMs: 0 }));
+  });
+  const take = (scopeId: string) => {
+    const name = { workspaceId: "w", scope: "key", scopeId, unit: "requests" } as const;
+    return batcher.take(batcher.meterOf(name), 1, 10);
+  };
+  const early = take("a");
+  await eventually(() => asked.length === 1, "the first query");
+  const late = [take("b"), take("c")];
+  for (let turn = 0; turn < 4; turn += 1) await new Promise(setImmediate);
+  expect(asked).toEqual([["a"]]);
+  first.resolve();
+  await Promise.all([early, ...late]);
+  expect(asked).toEqual([["a"], ["b", "c"]]);
+  // Calls that wait for another one to end are asked for again after 20 ms; these do not wait.
+  expect(timers.mock.calls.filter(([, ms]) => ms === 20)).toEqual([]);
+});
+
 it("T65: the calls of a gateway count for a minute, and are renewed every 20 seconds until it closes", async () => {
   using timers = vi.spyOn(globalThis, "setInterval");
   using ended = vi.spyOn(globalThis, "clearInterval");
