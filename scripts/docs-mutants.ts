@@ -29,31 +29,37 @@ function code(text: string): string {
   return `${ticks}${ticks === "``" ? " " : ""}${line.length > 90 ? `${line.slice(0, 88)} …` : line}${ticks === "``" ? " " : ""}${ticks}`;
 }
 
+/** True if the mutant is of a line that changed after the last run, or was new then. */
+const isUntried = ({ reason, reached }: Survivor): boolean =>
+  reason === undefined && reached === undefined;
+
 function reasonOf({ reason, reached }: Survivor): string {
   if (reason !== undefined) return reason;
-  if (reached === undefined) return "**open**: not tried with all suites yet";
-  return reached ? "**open**" : "**open**: no test of the suites reaches it";
+  return reached === true ? "**open**" : "**open**: no test of the suites reaches it";
 }
 
 function table(results: Results): string {
   const rows = Object.entries(results).map(([folder, { mutants, sample, survivors }]) => {
-    const open = survivors.filter(({ reason }) => reason === undefined).length;
-    const killed = sample - survivors.length;
-    const share = ((100 * killed) / sample).toFixed(1);
-    return `| \`${folder}\` | ${mutants} | ${sample} | ${killed} | ${share} % | ${survivors.length - open} | ${open} |`;
+    const untried = survivors.filter(isUntried).length;
+    const open = survivors.filter(({ reason }) => reason === undefined).length - untried;
+    const [tried, killed] = [sample - untried, sample - survivors.length];
+    const share = ((100 * killed) / tried).toFixed(1);
+    return `| \`${folder}\` | ${mutants} | ${tried} | ${killed} | ${share} % | ${survivors.length - untried - open} | ${open} | ${untried} |`;
   });
   return [
-    "| folder | mutants | tried | killed | share | may live | open |",
-    "|---|--:|--:|--:|--:|--:|--:|",
+    "| folder | mutants | tried | killed | share | may live | open | to try |",
+    "|---|--:|--:|--:|--:|--:|--:|--:|",
     ...rows,
   ].join("\n");
 }
 
 function survivorsOf(folder: string, survivors: readonly Survivor[]): string {
-  const rows = survivors.map(
-    (one) =>
-      `| \`${one.file.replace(`src/${folder}/`, "")}:${one.line}\` | ${code(one.from)} | ${code(one.to)} | ${reasonOf(one)} |`,
-  );
+  const rows = survivors
+    .filter((one) => !isUntried(one))
+    .map(
+      (one) =>
+        `| \`${one.file.replace(`src/${folder}/`, "")}:${one.line}\` | ${code(one.from)} | ${code(one.to)} | ${reasonOf(one)} |`,
+    );
   return [
     `## ${folder}`,
     "",
@@ -73,7 +79,7 @@ export function mutantsPage(root: string): string {
     intro,
     table(results),
     "",
-    "Lines are those of the last run.",
+    "`to try`: mutants of the sample whose lines changed after the folder's last run. Lines are those of the last run.",
     "",
     lists.join("\n\n"),
     "",

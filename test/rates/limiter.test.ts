@@ -166,6 +166,45 @@ it("one query is in flight at a time, and what was granted is not asked for agai
   expect(timers.mock.calls.filter(([, ms]) => ms === 20)).toEqual([]);
 });
 
+describe("a batcher of limits", () => {
+  const nameOf = (scopeId: string) =>
+    ({ workspaceId: "w", scope: "key", scopeId, unit: "requests" }) as const;
+
+  it("gives back what was granted ahead and not used, once", async () => {
+    const { batcher, asked } = limiterWith(({ need }) => ({ granted: need > 0 ? need + 2 : 0 }));
+    await batcher.take(batcher.meterOf(nameOf("a")), 1, 10);
+    await eventually(() => asked.length === 2, "a query that gives back");
+    expect(asked[1]).toMatchObject({ need: 0, corrections: [{ step: 1, amount: -2 }] });
+  });
+
+  it("asks nothing for a correction of 0, and keeps a limit in use at its heartbeat", async () => {
+    const { batcher, asked } = limiterWith(() => ({}));
+    const meter = batcher.meterOf(nameOf("a"));
+    await batcher.take(meter, 1, 10);
+    batcher.correct(meter, 1, 0);
+    batcher.heartbeat();
+    for (let turn = 0; turn < 4; turn += 1) await new Promise(setImmediate);
+    expect([asked.length, batcher.meterOf(nameOf("a"))]).toEqual([1, meter]);
+  });
+
+  it("T68: asks again for calls that came while a query failed, and fails those of the query", async () => {
+    const failing = Promise.withResolvers<readonly Granted[]>();
+    let queries = 0;
+    const batcher = new RateBatcher(async (asks) => {
+      queries += 1;
+      if (queries === 1) return failing.promise;
+      return asks.map(({ need }) => ({ step: 1, granted: need, total: 0, waitMs: 0, resetMs: 0 }));
+    });
+    const meter = batcher.meterOf(nameOf("a"));
+    const early = batcher.take(meter, 1, 10);
+    await eventually(() => queries === 1, "the first query");
+    const late = batcher.take(meter, 1, 10);
+    failing.reject(new Error("away"));
+    await expect(early).rejects.toThrow("away");
+    expect(await late).toBeUndefined();
+  });
+});
+
 it("T65: the calls of a gateway count for a minute, and are renewed every 20 seconds until it closes", async () => {
   using timers = vi.spyOn(globalThis, "setInterval");
   using ended = vi.spyOn(globalThis, "clearInterval");

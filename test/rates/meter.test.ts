@@ -157,6 +157,22 @@ it("what is free is taken to the last unit, and a query asks only for what is mi
   expect(waiters).toEqual([{ short: false }, { short: false }]);
 });
 
+it("a meter is forgotten two minutes after its last use, and not while anything of it is open", () => {
+  const used = (change: (meter: Meter) => void, unit: "requests" | "calls" = "requests") => {
+    const meter = meterOf(unit);
+    meter.tryTake(1, 100, 0);
+    meter.answered(0, answer(1), 0);
+    meter.tryTake(1, 100, 0);
+    change(meter);
+    return [meter.isForgotten(120_000), meter.isForgotten(120_001)];
+  };
+  expect(used(() => undefined)).toEqual([false, true]);
+  expect(used((meter) => addWaiter(meter, 1))).toEqual([false, false]);
+  expect(used((meter) => meter.correct(7, -1))).toEqual([false, false]);
+  expect(used((meter) => meter.answered(0, answer(1), 1))).toEqual([false, false]);
+  expect(used(() => undefined, "calls")).toEqual([false, false]);
+});
+
 it("an answer refuses the calls that its query asked for, and no call that came later", () => {
   const meter = meterOf("requests");
   meter.tryTake(1, 1, 0);
