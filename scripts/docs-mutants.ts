@@ -39,16 +39,16 @@ function reasonOf({ reason, reached }: Survivor): string {
 }
 
 function table(results: Results): string {
-  const rows = Object.entries(results).map(([folder, { mutants, sample, survivors }]) => {
+  const rows = Object.entries(results).map(([folder, { day = "", mutants, sample, survivors }]) => {
     const untried = survivors.filter(isUntried).length;
     const open = survivors.filter(({ reason }) => reason === undefined).length - untried;
     const [tried, killed] = [sample - untried, sample - survivors.length];
     const share = ((100 * killed) / tried).toFixed(1);
-    return `| \`${folder}\` | ${mutants} | ${tried} | ${killed} | ${share} % | ${survivors.length - untried - open} | ${open} | ${untried} |`;
+    return `| \`${folder}\` | ${mutants} | ${tried} | ${killed} | ${share} % | ${survivors.length - untried - open} | ${open} | ${untried} | ${day} |`;
   });
   return [
-    "| folder | mutants | tried | killed | share | may live | open | to try |",
-    "|---|--:|--:|--:|--:|--:|--:|--:|",
+    "| folder | mutants | tried | killed | share | may live | open | to try | last run |",
+    "|---|--:|--:|--:|--:|--:|--:|--:|---|",
     ...rows,
   ].join("\n");
 }
@@ -79,7 +79,7 @@ export function mutantsPage(root: string): string {
     intro,
     table(results),
     "",
-    "`to try`: mutants of the sample whose lines changed after the folder's last run. Lines are those of the last run.",
+    "To try: mutants of the sample that are new or changed since the folder's last run. Lines are those of that run.",
     "",
     lists.join("\n\n"),
     "",

@@ -18,6 +18,8 @@ export interface Survivor {
 }
 
 export interface FolderResults {
+  /** The day of the last run. */
+  readonly day?: string | undefined;
   /** The number of all mutants of the folder. */
   readonly mutants: number;
   readonly sample: number;
@@ -91,6 +93,7 @@ export function keepResults(
     })
     .toSorted((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
   results[folder] = {
+    day: fates.length > 0 ? new Date().toISOString().slice(0, 10) : before?.day,
     mutants: all,
     sample: sample.length,
     killed: killed

@@ -87,7 +87,7 @@ export const suites: Record<string, readonly string[]> = {
   usage: [
     "test/usage/*.test.ts",
     "test/admin-reads/{usage,usage-zone}.test.ts",
-    "test/retention/{retention,erasure}.test.ts",
+    "test/retention/{retention,erasure,log-partitions}.test.ts",
     "test/verification/usage-sums.test.ts",
   ],
   rates: ["test/rates/*.test.ts"],
