@@ -37,7 +37,13 @@ it("T67, EDIT2-35: an edit whose charge was committed is answered, and its pictu
   expect((await bench.state()).chargedNano).toBe(BigInt(gw.cost_nano));
   const kept = await fetch(gw.images[0]!.url);
   expect(kept.status).toBe(200);
-  expect(await bench.database.query("select status from tasks")).toEqual([{ status: "succeeded" }]);
+  const attempt: unknown = expect.objectContaining({
+    outcome: "ok",
+    started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+  });
+  expect(await bench.database.query("select status, attempts from tasks")).toEqual([
+    { status: "succeeded", attempts: [attempt] },
+  ]);
 });
 
 it("T67: a generation whose charge was committed is repeated for its idempotency key", async () => {
