@@ -61,7 +61,7 @@ describe("amounts on the wire", () => {
   });
 });
 
-it("of two amounts one is the larger and one the smaller, also if both are negative", () => {
+it("the larger and the smaller of two amounts are found, also if both are negative", () => {
   expect([smaller(-2n, 1n), smaller(1n, -2n), smaller(-3n, -2n), smaller(4n, 4n)]).toEqual([
     -2n,
     -2n,

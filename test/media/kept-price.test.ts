@@ -1,4 +1,4 @@
-/** The price that the log keeps of each call, and the parts of a charge by it. docs/management.md "Price of a call". */
+/** The price that the log keeps of each call, and the parts of a charge by it. docs/management.md. */
 import { describe, expect, it } from "vitest";
 import { parseUsd } from "../../src/base/money.ts";
 import { noUsage } from "../../src/base/usage.ts";
@@ -31,7 +31,7 @@ describe("the kept price of a call", () => {
     expect(Object.keys(storedPrice(price))).toEqual(["input", "output"]);
   });
 
-  it("of a picture is read back with its tables and its basis", () => {
+  it("is read back with the tables and the basis of a picture", () => {
     const price: MediaPrice = {
       basis: "image_tiers",
       outputImage: { low: { "1K": 1n }, medium: { "1K": 2n } },
@@ -57,7 +57,7 @@ describe("the parts of a charge", () => {
     expect(partsAt(second, video)).toHaveLength(2);
   });
 
-  it("of pictures by quality and size are those of a usage in pictures", () => {
+  it("have a price by quality and size for a usage in pictures", () => {
     const price: MediaPrice = {
       basis: "image_tiers",
       outputImage: { low: { "1K": 1n } },

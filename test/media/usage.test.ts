@@ -33,7 +33,7 @@ describe("image tokens", () => {
     expect([at(10 * sum - 10), at(10 * sum - 9)]).toEqual([true, false]);
   });
 
-  it("T56: that a vendor does not report have a token for four bytes of the prompt, and no text", () => {
+  it("T56: have one for four bytes of the prompt, and none of text, if the vendor reports nothing", () => {
     const request = requestOf("image-a", { prompt: "x".repeat(400) });
     const { usage } = mediaUsage(request, {}, { count: 1 });
     expect(usage).toMatchObject({ inputTextTokens: 116, outputTextTokens: 0 });

@@ -41,7 +41,7 @@ describe("a refusal of the limiter", () => {
     return { error, told };
   };
 
-  it("of requests a minute names the limit and the time to wait, and the headers say that none is left", async () => {
+  it("names the limit of requests and the time to wait, and the headers say that none is left", async () => {
     const { error, told } = await refused({ requestsPerMinute: 5 }, 1_500);
     expect(error).toMatchObject({
       code: "rate_limit_exceeded",
@@ -57,7 +57,7 @@ describe("a refusal of the limiter", () => {
     ]);
   });
 
-  it("of calls at once advises to wait for one of them, for at least a second", async () => {
+  it("advises to wait for one of the calls at once, for at least a second", async () => {
     const { error, told } = await refused({ concurrency: 2 }, 0);
     expect(error).toMatchObject({
       message: "The key's limit of 2 calls at once is reached; retry when one of them has ended.",
@@ -141,7 +141,7 @@ it("the limits of one query are in the order of their names, as every gateway lo
   expect(asked.map(({ scopeId }) => scopeId)).toEqual(["a", "b", "c"]);
 });
 
-it("one query is in flight at a time, and what was granted is not asked for again", async () => {
+it("a batcher has one query in flight at a time, and asks for a granted amount only once", async () => {
   using timers = vi.spyOn(globalThis, "setTimeout");
   const asked: string[][] = [];
   const first = Promise.withResolvers<void>();

@@ -145,7 +145,7 @@ it("unused units go back after 250 ms without a call, or 500 ms after their gran
   expect([empty.settle(600), empty.ask(600).corrections]).toEqual([false, []]);
 });
 
-it("what is free is taken to the last unit, and a query asks only for what is missing", () => {
+it("free units are taken to the last one, and a query asks only for the missing ones", () => {
   const meter = meterOf("requests");
   meter.tryTake(1, 100, 0);
   meter.answered(0, answer(2), 0);
@@ -181,7 +181,7 @@ it("an answer refuses the calls that its query asked for, and no call that came 
   expect([asked.short, late.short, meter.waiting.length]).toEqual([true, undefined, 1]);
 });
 
-it("what remains counts corrections that are not sent yet, or whose answer is not there yet", () => {
+it("the remaining units count corrections that are not sent yet, or whose answer is not there yet", () => {
   const meter = new Meter({ workspaceId: "w", scope: "key", scopeId: "k", unit: "tokens" });
   meter.answered(0, { ...answer(0), total: 10 }, 0);
   const remaining = () => meter.remainingAt(100, 1).remaining;

@@ -72,6 +72,7 @@ describe("a divided period", () => {
     // Sums that lack something are not subtracted from.
     const lacking = { wholeSince: at("05:00") };
     expect(endsOf("01:10", "04:50", lacking)).toEqual([50, 50]);
+    expect(endsOf("01:00", "04:50", lacking)).toEqual([50]);
     expect(endsOf("05:10", "07:50", lacking)).toEqual([-10, -10]);
     expect(endsOf("01:10", "01:50", lacking)).toEqual([40]);
     expect(endsOf("01:10", "01:50")).toEqual([-10, -10]);
