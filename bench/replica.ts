@@ -55,7 +55,7 @@ const pair = await startPair(temporaryDirectory(), false);
 const primary = await openDatabase({ url: pair.urlOf(pair.primary.port), log: silentLog });
 await migrate(primary);
 await seedCalls(primary, { ...largeSeed, end });
-await foldUsage(primary, () => Promise.resolve(true), []);
+await foldUsage(primary);
 await primary.query("vacuum analyze");
 const url = pair.urlOf(pair.standby.port);
 const replica = openReplica({ url, primary, lagMsMax: 10_000, log: silentLog });

@@ -16,7 +16,7 @@ import { hookRow } from "./hooks.ts";
 import { secretKeyName, isSecretKey, mask, masked, shownPlaceholder } from "./secrets.ts";
 import type { Config } from "./config.ts";
 import type { Settings } from "./settings.ts";
-import type { MediaPrice } from "./price-types.ts";
+import type { MediaPrice, SoundRates } from "./price-types.ts";
 import type { EmbeddingOffer, MediaOffer, Model, Provider, TextOffer } from "./types.ts";
 
 const yaml = lazyRequire<typeof Yaml>("yaml");
@@ -60,7 +60,7 @@ const textOfferRow = ({ price, record, ...offer }: TextOffer) => ({
   record: offerRecordRow(record),
 });
 
-type UsdTree = { readonly [key: string]: NanoUsd | UsdTree };
+type UsdTree = { readonly [key: string]: NanoUsd | UsdTree } | SoundRates;
 type TextTree = string | { [key: string]: TextTree };
 
 function usdTree(value: NanoUsd | UsdTree): TextTree {
