@@ -110,10 +110,7 @@ export interface ImagePrice {
 }
 
 /** A rate for videos with sound, and one for those without. */
-export interface SoundRates {
-  readonly sound: NanoUsd;
-  readonly silent: NanoUsd;
-}
+export type SoundRates = Readonly<Record<"sound" | "silent", NanoUsd>>;
 
 /** One rate for all videos, or two. */
 export type VideoRate = NanoUsd | SoundRates;

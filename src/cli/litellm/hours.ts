@@ -26,8 +26,8 @@ const timeText = (minute: number): string => `${two(Math.floor(minute / 60))}:${
 const spanText = ({ from, to }: Span): string => `${timeText(from)}-${timeText(to)}`;
 
 /** The parts of a window that do not pass midnight; undefined if the text is no window. A window that ends where it begins is a day. */
-function partsOf(window: Value): readonly Span[] | undefined {
-  const match = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/.exec(String(window));
+function partsOf(window: string): readonly Span[] | undefined {
+  const match = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/.exec(window);
   if (match === null) return undefined;
   const [hour = 0, minute = 0, endHour = 0, endMinute = 0] = match.slice(1).map(Number);
   const [from, to] = [hour * 60 + minute, endHour * 60 + endMinute];
@@ -44,20 +44,20 @@ function partsOf(window: Value): readonly Span[] | undefined {
 const listOf = (value: Value | undefined): readonly Value[] =>
   value === undefined ? [] : isList(value) ? value : [value];
 
-/** Every item as `read` reads it; undefined if one cannot be read, or if there is none. */
+/** Every text as `read` reads it; undefined if one cannot be read, or if there is none. */
 function allOf<Item>(
   value: Value | undefined,
-  read: (item: Value) => Item | undefined,
+  read: (item: string) => Item | undefined,
 ): readonly Item[] | undefined {
-  const items = listOf(value).map(read);
+  const items = listOf(value).map((item) => (typeof item === "string" ? read(item) : undefined));
   return items.length > 0 && items.every((item) => item !== undefined) ? items : undefined;
 }
 
 const names = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 /** The number of a weekday, 0 for Sunday. LiteLLM counts from 1 for Monday to 7. */
-function weekdayOf(value: Value): number | undefined {
-  const text = String(value).toLowerCase();
+function weekdayOf(value: string): number | undefined {
+  const text = value.toLowerCase();
   if (/^[1-7]$/.test(text)) return Number(text) % 7;
   const at = names.findIndex((name) => text === name || text === name.slice(0, 3));
   return at === -1 ? undefined : at;
@@ -107,7 +107,7 @@ const summerTime =
 /** One rule: hours, on some weekdays of the zone or on every day. Returns why it is not converted, as text. */
 function hoursOf(rule: Section, zone: string | undefined): readonly Hours[] | string {
   const windows = allOf(rule.value("hours_utc"), (window) =>
-    partsOf(window) === undefined ? undefined : String(window),
+    partsOf(window) === undefined ? undefined : window,
   );
   if (windows === undefined) return unreadable;
   const on = rule.value("weekdays");
