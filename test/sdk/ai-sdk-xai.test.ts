@@ -10,9 +10,9 @@ describe("@ai-sdk/xai over responses", () => {
   it.each(["sandbox/chat", "sandbox/messages", "sandbox/generate-content"])(
     "TXT-06: reads the reasoning of %s, whole and streamed",
     async (name) => {
-      const { responses } = createXai({ apiKey: world.key, baseURL: `${world.url}/v1` });
+      const xai = createXai({ apiKey: world.key, baseURL: `${world.url}/v1` });
       const prompt = scripted("Which?", { reasoning: "This one.", reply: "That one." });
-      const asked = { model: responses(name), prompt };
+      const asked = { model: xai.responses(name), prompt };
       const whole = await generateText(asked);
       expect([whole.reasoningText, whole.text]).toEqual(["This one.", "That one."]);
       const errors: unknown[] = [];
