@@ -6,7 +6,7 @@ export const callId = (answerId: string, index: number | string): string =>
 
 /** Returns an id for a call of one of several choices, by the places of both. */
 export const callIdIn = (answerId: string, choice: unknown, place: number): string =>
-  callId(answerId, choice === 0 || choice === undefined ? place : `${String(choice)}_${place}`);
+  callId(answerId, typeof choice === "number" && choice > 0 ? `${choice}_${place}` : place);
 
 /** Returns an id for a part of an answer. */
 export function partId(start: string, answerId: string, index: number | string): string {

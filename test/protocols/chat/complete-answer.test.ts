@@ -37,8 +37,15 @@ it("TXT-10: a vendor's own finish reason gets the protocol's word, and stays bes
     finish_reason: finish,
   });
   const reasons = [
-    ...["sensitive", "MAX_TOKENS", "model_length", "eos", "eos_token", "end_turn", "refusal"],
-    ...["insufficient_system_resource", "of_its_own"],
+    "sensitive",
+    "MAX_TOKENS",
+    "model_length",
+    "eos",
+    "eos_token",
+    "end_turn",
+    "refusal",
+    "insufficient_system_resource",
+    "of_its_own",
   ];
   const { choices } = answered({ id: "up1", choices: reasons.map(ended) });
   expect(choices).toMatchObject([
