@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { mutantsOf, type Mutant } from "./sites.ts";
-import { moneyFiles } from "./suites.ts";
+import { foldersWithoutSample, moneyFiles } from "./suites.ts";
 
 /** The number of mutants that run per folder, beside those of files with money. */
 export const sampleSize = 150;
@@ -27,10 +27,11 @@ export function sampleOf(
   const mutants = filesIn(root, [`src/${folder}/**/*.ts`]).flatMap((file) =>
     mutantsOf(file, readFileSync(join(root, file), "utf8")),
   );
+  const size = foldersWithoutSample.includes(folder) ? 0 : sampleSize;
   const sample = mutants
     .map((mutant) => ({ mutant, rank: order(mutant.id) }))
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
     .map(({ mutant }) => mutant)
-    .filter(({ file }, index) => index < sampleSize || withMoney.has(file));
+    .filter(({ file }, index) => index < size || withMoney.has(file));
   return { all: mutants.length, sample };
 }

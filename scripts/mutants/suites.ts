@@ -80,9 +80,10 @@ export const suites: Record<string, readonly string[]> = {
     "test/upstream/media-sandbox.test.ts",
   ],
   base: [
-    "test/base/*.test.ts",
-    "test/money/{cost,rounding,bound-above-limit,odd-usage}.test.ts",
-    "test/media/money.test.ts",
+    "test/base/{cost-bound,money,price-parts,usage}.test.ts",
+    "test/catalog/{price,price-rules}.test.ts",
+    "test/media/{money,usage}.test.ts",
+    "test/ledger/small-rules.test.ts",
   ],
   usage: [
     "test/usage/*.test.ts",
@@ -105,6 +106,9 @@ export const suites: Record<string, readonly string[]> = {
     "test/rows/{auth,errors,text,models}.test.ts",
   ],
 };
+
+/** Folders whose other files have no sample: every folder uses `src/base`, so its tests are everywhere. */
+export const foldersWithoutSample: readonly string[] = ["base"];
 
 /** The files where money is computed, reserved and charged: all their mutants are tried, not a sample. */
 export const moneyFiles: readonly string[] = [

@@ -100,6 +100,15 @@ it.each([
     30,
   ],
   [
+    "of the 250 ms before, also late in a gateway's life",
+    [
+      [30, 9_000],
+      [5, 9_300],
+    ],
+    9_310,
+    30,
+  ],
+  [
     "that is longer ago",
     [
       [30, 0],
