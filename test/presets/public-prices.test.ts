@@ -189,3 +189,18 @@ it("a model whose price stays, and whose limits change, is neither cheaper nor d
     dearer: [],
   });
 });
+
+it("T64: what a vendor bills for each call is billed at any length, and for embeddings too", () => {
+  const row: VendorRow = { ...rowOf("groq"), id: "v", request_fees: { "^m$": "0.005" } };
+  const rates = { input: "1", output: "1" };
+  const listed = { vendor: "v", model: "m", context: 9 };
+  const priceAt = (of: ListedModel) => listedModel(of, row)?.offers[0]?.price;
+  const request = 5_000_000n;
+  const tiered = { ...rates, above: [{ tokens: 5, ...rates }] };
+  expect(priceAt({ ...listed, price: tiered })).toMatchObject({
+    request,
+    above: [{ inputTokens: 5, rates: { request } }],
+  });
+  expect(priceAt({ ...listed, kind: "embedding", price: rates })).toMatchObject({ request });
+  expect(priceAt({ ...listed, model: "n", price: tiered })).not.toHaveProperty("request");
+});

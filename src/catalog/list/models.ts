@@ -39,7 +39,8 @@ export function listedModel(
   if (row.price === undefined) return undefined;
   const at = { provider: vendor.id, upstreamModel: row.model };
   const request = usdOrNone(fitting(vendor.request_fees, row.model));
-  const price = { ...priceOf(row.model, row.price), ...(request !== undefined && { request }) };
+  const fee = request === undefined ? {} : { request };
+  const price = priceOf(row.model, row.price, fee);
   const released = Date.parse(row.released ?? "");
   const common = {
     id: listedId(row, vendor),
@@ -52,7 +53,9 @@ export function listedModel(
       ...common,
       kind: "embedding",
       endpoints: [embeddingEndpoint],
-      offers: [{ ...at, protocol: "embeddings", price: { input: price.input, output: 0n } }],
+      offers: [
+        { ...at, protocol: "embeddings", price: { input: price.input, output: 0n, ...fee } },
+      ],
     };
   const protocols = row.protocols ?? protocolsAt(vendor, row.model);
   const maxOutputTokens = row.output ?? row.context;
@@ -95,13 +98,18 @@ const storageOf = (model: string, { input, cache_write: write }: ListedRates): s
     ? write
     : undefined;
 
-function priceOf(model: string, { above = [], ...rates }: ListedPrice): TextPrice {
+/** The price with its tiers; `fee` is billed at any length of a call. */
+function priceOf(
+  model: string,
+  { above = [], ...rates }: ListedPrice,
+  fee: Pick<TextRates, "request">,
+): TextPrice {
   const storage = storageOf(model, rates);
-  const base = ratesOf(rates, storage);
+  const base = { ...ratesOf(rates, storage), ...fee };
   if (above.length === 0) return base;
   const tiers = above.map(({ tokens, ...tier }) => ({
     inputTokens: tokens,
-    rates: ratesOf(tier, storage),
+    rates: { ...ratesOf(tier, storage), ...fee },
   }));
   return { ...base, above: tiers };
 }
