@@ -329,7 +329,10 @@ describe("a workspace whose account is locked elsewhere", () => {
     const locked = new Promise<void>((resolve) => (unlock = resolve));
     const { ended } = await endLocked((batch) => locked.then(() => granted(batch)));
     await eventually(() => hasSent(2), "the lane of its own has sent");
-    const closed = textCalls.close();
+    let isClosed = false;
+    const closed = textCalls.close().then(() => (isClosed = true));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resume) => setImmediate(resume));
+    expect(isClosed).toBe(false);
     unlock!();
     await closed;
     await ended;
