@@ -190,7 +190,7 @@ it("a model whose price stays, and whose limits change, is neither cheaper nor d
   });
 });
 
-it("T64: what a vendor bills for each call is billed at any length, and for embeddings too", () => {
+it("T64: the amount that a vendor bills for each call is charged at any length, and for embeddings too", () => {
   const row: VendorRow = { ...rowOf("groq"), id: "v", request_fees: { "^m$": "0.005" } };
   const rates = { input: "1", output: "1" };
   const listed = { vendor: "v", model: "m", context: 9 };
