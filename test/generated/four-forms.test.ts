@@ -45,6 +45,10 @@ const parsed = (bytes: Buffer, cuts: readonly number[]): SseEvent[] => {
   return [...pieces.flatMap((piece) => parser.push(piece)), ...parser.end()];
 };
 
+function expectEqual(given: unknown, wanted: unknown): void {
+  expect(given).toEqual(wanted);
+}
+
 /** A caller and an upstream, and one call between them. */
 class Pair {
   readonly #caller: ProtocolName;
@@ -63,7 +67,7 @@ class Pair {
   }
 
   #whole(route: Route, answer: JsonObject): Given {
-    expect(route.failure(answer)).toBeUndefined();
+    expectEqual(route.failure(answer), undefined);
     const usage = route.usage(answer);
     const sent = JSON.stringify(route.answer(answer, [], usage ?? noUsage));
     const meaning = readers[this.#caller].answer(JSON.parse(sent) as JsonObject);
@@ -74,7 +78,7 @@ class Pair {
     const sent = frames.map(formatSse).join("");
     const { faults, ...meaning } = readers[this.#caller].stream(framesOf(sent));
     // The frames of a direct stream are the vendor's.
-    expect(this.#caller === this.#upstream ? [] : faults).toEqual([]);
+    expectEqual(this.#caller === this.#upstream ? [] : faults, []);
     return { meaning, usage, sent };
   }
 
@@ -83,7 +87,7 @@ class Pair {
     const read = () => parseAnswerText(json) as JsonObject;
     const route = this.#route(true);
     const answer = read();
-    expect(route.failure(answer)).toBeUndefined();
+    expectEqual(route.failure(answer), undefined);
     const usage = route.usage(answer);
     const frames = route.framesOf(answer, usage ?? noUsage);
     return [this.#whole(this.#route(false), read()), this.#stream(frames, usage)];
@@ -93,12 +97,12 @@ class Pair {
   fromStream(events: readonly SseEvent[]): Given[] {
     const route = this.#route(false);
     const answer = route.answerFromFrames(events);
-    expect(answer).toBeDefined();
+    expectEqual(answer === undefined, false);
     const tap = this.#route(true).tap();
     const passed = events.flatMap((event) => tap.push(event));
     passed.push(...(tap.end?.() ?? []));
     const { ended, error, usage } = tap.seen;
-    expect([ended, error]).toEqual([true, undefined]);
+    expectEqual([ended, error], [true, undefined]);
     const frames = [...passed, ...tap.release(usage ?? noUsage)];
     return [this.#whole(route, answer!), this.#stream(frames, usage)];
   }
