@@ -4,7 +4,7 @@ import { pricedAt, withRegionalPrices } from "../../src/catalog/list/regional-pr
 import { listedModel } from "../../src/catalog/list/models.ts";
 import { readPublicList } from "../../src/catalog/list/public-list.ts";
 import type { ListedModel, VendorRow } from "../../src/catalog/list/types.ts";
-import { listDiff, vendorRows } from "../../src/catalog/index.ts";
+import { listDiff, vendorRows, type TextModel } from "../../src/catalog/index.ts";
 
 const rows = vendorRows();
 const rowOf = (vendor: string): VendorRow => rows.find(({ id }) => id === vendor)!;
@@ -159,8 +159,7 @@ it("a listed model with a budget of reasoning alone reasons if its vendor has a 
   const listed = { vendor: "v", model: "m", context: 9, price: { input: "1", output: "1" } };
   const reasoningAt = (field?: VendorRow["reasoning_field"]) => {
     const row = { ...rowOf("groq"), id: "v", ...(field && { reasoning_field: field }) };
-    const model = listedModel({ ...listed, reasoning: budget }, row);
-    return model?.kind === "text" ? model.reasoning : expect.unreachable();
+    return (listedModel({ ...listed, reasoning: budget }, row) as TextModel).reasoning;
   };
   expect(reasoningAt("enable_thinking")).toMatchObject({ kind: "budget", min: 1, max: 9 });
   expect([reasoningAt(), reasoningAt("thinking")]).toEqual([undefined, undefined]);

@@ -135,7 +135,7 @@ it("the limits of one query are in the order of their names, as every gateway lo
   await Promise.all(
     names.map((scopeId) => {
       const name = { workspaceId: "w", scope: "key", scopeId, unit: "requests" } as const;
-      return batcher.take(batcher.meterOf(name), 1, 10);
+      return Promise.resolve(batcher.take(batcher.meterOf(name), 1, 10));
     }),
   );
   expect(asked.map(({ scopeId }) => scopeId)).toEqual(["a", "b", "c"]);
