@@ -46,7 +46,9 @@ const { totals, left, unsteady } = await runTests(
     env: {
       ...toolEnvironment(),
       // Only for the tests' own processes (test/support/own-memory.ts).
-      GLIBC_TUNABLES: process.env.GLIBC_TUNABLES ?? "glibc.malloc.hugetlb=1",
+      GLIBC_TUNABLES:
+        process.env.GLIBC_TUNABLES ??
+        "glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=35651584:glibc.malloc.trim_threshold=71303168",
       ...(isLong ? { TOLLGATE_TEST_LONG: "1" } : {}),
       ...(isTaking ? { TOLLGATE_SCREENSHOTS: "1" } : {}),
     },
