@@ -243,6 +243,18 @@ function stream(frames: readonly Frame[]): StreamMeaning {
   };
 }
 
+/** The gateway's chunk of an error has no time: it does not have the shape of others. */
+function takeHead(state: Gathered, chunk: Wire, at: string): void {
+  const { id, created, model } = chunk;
+  const isError = errorOf(chunk) !== undefined;
+  const head = JSON.stringify([id, model, ...(isError ? [] : [created])]);
+  const before = isError ? state.errorHead : state.head;
+  if (before !== undefined && before !== head)
+    state.faults.push(`${at} changes id, created or model`);
+  state.head = head;
+  state.errorHead = JSON.stringify([id, model]);
+}
+
 function takeFrame(state: Gathered, frame: Frame, at: string): void {
   const { faults } = state;
   if (frame.event !== undefined) faults.push(`${at} has an event line`);
@@ -257,16 +269,9 @@ function takeFrame(state: Gathered, frame: Frame, at: string): void {
     return;
   }
   if (state.error !== undefined) faults.push(`${at} after the error`);
-  const { id, created, model } = chunk;
-  // The gateway's chunk of an error has no time: it does not have the shape of others.
-  const isError = errorOf(chunk) !== undefined;
-  const head = JSON.stringify([id, model, ...(isError ? [] : [created])]);
-  const before = isError ? state.errorHead : state.head;
-  if (before !== undefined && before !== head) faults.push(`${at} changes id, created or model`);
-  if (!isNamedRight(chunk)) faults.push(`${at} is a ${String(chunk["object"])}`);
   const isFirst = state.head === undefined;
-  state.head = head;
-  state.errorHead = JSON.stringify([id, model]);
+  takeHead(state, chunk, at);
+  if (!isNamedRight(chunk)) faults.push(`${at} is a ${String(chunk["object"])}`);
   if (errorOf(chunk) !== undefined) {
     state.error = errorOf(chunk);
     return;
