@@ -89,6 +89,16 @@ model_list:
     });
   });
 
+  it("has windows and weekdays in all spellings that LiteLLM reads", () => {
+    expect(hoursIn(`{ hours_utc: ["9:00 - 17:5", " 22:00-06:00"], ${rates} }`)).toEqual([
+      ["09:00-17:05 22:00-06:00", undefined],
+    ]);
+    const days = "[Tues, Thur, thurs, SUN, 1]";
+    expect(
+      hoursIn(`{ windows: [{ hours_utc: "01:00-02:00", weekdays: ${days} }], ${rates} }`),
+    ).toEqual([["01:00-02:00", "sun mon tue thu"]]);
+  });
+
   const shanghai = `{ weekday_timezone: Asia/Shanghai, windows: [ { hours_utc: ["10:00-01:00", "04:00-06:00"], weekdays: [mon, tue, wed, thu, fri] }, { hours_utc: "00:00-00:00", weekdays: [6, Sunday] } ], ${rates} }`;
 
   it("has weekdays of its own zone, which become those in UTC", () => {
@@ -129,6 +139,12 @@ model_list:
       "cannot be read",
     ],
     [`{ windows: "01:00-02:00", ${rates} }`, "cannot be read"],
+    [`{ windows: [{ hours_utc: "01:00-02:00", weekdays: mon }], ${rates} }`, "cannot be read"],
+    [
+      `{ windows: [{ hours_utc: "00:00-00:00", override_dates: ["2026-10-01"] }], ${rates} }`,
+      "override_dates",
+    ],
+    [`{ hours_utc: "00:00-00:00", weekdays: [sat, sun], ${rates} }`, "outside of windows"],
     [
       `{ weekday_timezone: Europe/Berlin, windows: [{ hours_utc: "01:00-02:00", weekdays: [mon] }], ${rates} }`,
       "summer time",

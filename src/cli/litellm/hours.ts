@@ -25,12 +25,20 @@ const two = (value: number): string => String(value).padStart(2, "0");
 const timeText = (minute: number): string => `${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
 const spanText = ({ from, to }: Span): string => `${timeText(from)}-${timeText(to)}`;
 
-/** The parts of a window that do not pass midnight; undefined if the text is no window. A window that ends where it begins is a day. */
-function partsOf(window: string): readonly Span[] | undefined {
-  const match = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)$/.exec(window);
+/** A window as LiteLLM reads it: an end before the begin is on the next day, and one that ends where it begins is a day. */
+function windowOf(text: string): Span | undefined {
+  const match = /^\s*(\d\d?):(\d\d?)\s*-\s*(\d\d?):(\d\d?)\s*$/.exec(text);
   if (match === null) return undefined;
   const [hour = 0, minute = 0, endHour = 0, endMinute = 0] = match.slice(1).map(Number);
-  const [from, to] = [hour * 60 + minute, endHour * 60 + endMinute];
+  if (Math.max(hour, endHour) > 23 || Math.max(minute, endMinute) > 59) return undefined;
+  return { from: hour * 60 + minute, to: endHour * 60 + endMinute };
+}
+
+const windowText = (window: Span): string =>
+  window.from === window.to ? "00:00-24:00" : spanText(window);
+
+/** The parts of a window that do not pass midnight. */
+function partsOf({ from, to }: Span): readonly Span[] {
   const parts =
     from < to
       ? [{ from, to }]
@@ -53,13 +61,21 @@ function allOf<Item>(
   return items.length > 0 && items.every((item) => item !== undefined) ? items : undefined;
 }
 
-const names = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
+const names = [
+  /^sun(?:day)?$/,
+  /^mon(?:day)?$/,
+  /^tue(?:s|sday)?$/,
+  /^wed(?:nesday)?$/,
+  /^thu(?:rs?|rsday)?$/,
+  /^fri(?:day)?$/,
+  /^sat(?:urday)?$/,
+];
 
 /** The number of a weekday, 0 for Sunday. LiteLLM counts from 1 for Monday to 7. */
 function weekdayOf(value: string): number | undefined {
-  const text = value.toLowerCase();
+  const text = value.trim().toLowerCase();
   if (/^[1-7]$/.test(text)) return Number(text) % 7;
-  const at = names.findIndex((name) => text === name || text === name.slice(0, 3));
+  const at = names.findIndex((name) => name.test(text));
   return at === -1 ? undefined : at;
 }
 
@@ -103,34 +119,40 @@ const unreadable =
   "has hours or weekdays that cannot be read, and LiteLLM never applies those: write price_hours";
 const summerTime =
   "has weekdays of a zone with summer time, and price_hours are in UTC: write them, and change them with it";
+const dated =
+  "has a window with other fields than hours_utc and weekdays, such as override_dates: write price_hours, and `except` for days without them";
+const loose = "has weekdays outside of windows, which LiteLLM does not read: write price_hours";
 
 /** One rule: hours, on some weekdays of the zone or on every day. Returns why it is not converted, as text. */
 function hoursOf(rule: Section, zone: string | undefined): readonly Hours[] | string {
-  const windows = allOf(rule.value("hours_utc"), (window) =>
-    partsOf(window) === undefined ? undefined : window,
-  );
+  const windows = allOf(rule.value("hours_utc"), windowOf);
   if (windows === undefined) return unreadable;
   const on = rule.value("weekdays");
-  if (on === undefined)
-    return [{ hours_utc: windows.map((text) => (isWholeDay(text) ? "00:00-24:00" : text)) }];
-  const days = allOf(on, weekdayOf);
+  if (on === undefined) return [{ hours_utc: windows.map(windowText) }];
+  const days = isList(on) ? allOf(on, weekdayOf) : undefined;
   if (days === undefined) return unreadable;
   const offset = offsetOf(zone);
   if (offset === undefined) return summerTime;
-  const parts = windows.flatMap((text) => partsOf(text)!).flatMap((part) => cut(part, offset));
+  const parts = windows.flatMap(partsOf).flatMap((part) => cut(part, offset));
   return [...Map.groupBy(parts, ({ ahead }) => ahead)].map(([ahead, spans]) => ({
     hours_utc: spans.map(spanText),
     days: weekdays.filter((_, day) => days.includes((day + ahead + 7) % 7)),
   }));
 }
 
-const isWholeDay = (window: string): boolean => window.slice(0, 5) === window.slice(6);
+const ruleFields: ReadonlySet<string> = new Set(["hours_utc", "weekdays"]);
+
+/** True if a rule has more than hours and weekdays. One with `override_dates` applies on these dates alone, and no other rule does then. */
+const hasMore = (rule: Section): boolean =>
+  rule.names().some((name) => !ruleFields.has(name) && rule.value(name) !== undefined);
 
 /** The hours of a block: those at its top, and those of each of its rules. Returns why it is not converted, as text. */
 function blockHours(block: Section): readonly Hours[] | string {
-  const zone = block.text("weekday_timezone");
+  const zone = block.text("weekday_timezone")?.trim();
   const rules = block.value("windows");
   if (rules !== undefined && !(isList(rules) && rules.every(isMap))) return unreadable;
+  if (block.sections("windows").some(hasMore)) return dated;
+  if (block.value("weekdays") !== undefined) return loose;
   const top = block.value("hours_utc") === undefined ? [] : [block];
   const found: Hours[] = [];
   for (const rule of [...top, ...block.sections("windows")]) {
