@@ -123,6 +123,26 @@ describeDatabase("the parts of the request log", (open) => {
     expect((await partsOf(database)).length).toBe(names.length);
   });
 
+  it("a part that cannot be made is not tried, because a try locks the whole log", async () => {
+    const database = await open();
+    await insert(database, [newId("req", startOfDay(Date.now()) + 3 * dayMs)]);
+    await keepParts(database, { days: 30 });
+    const firstStartAhead = await open();
+    const until = newId("req", Date.now() + 5000 * dayMs).slice(0, "req_".length + 10);
+    await firstStartAhead.query(
+      `do $$ declare v_name text; begin
+         for v_name in select name from request_parts where kind = 'req' loop execute 'drop table ' || v_name; end loop;
+       end $$;
+       create table requests_before partition of requests for values from (minvalue) to ('${until}')`,
+    );
+    await keepParts(firstStartAhead, { days: 30 });
+    for (const each of [database, firstStartAhead])
+      await each.transaction(async (reader) => {
+        await reader.query("select from requests limit 0");
+        expect(await keepParts(each, { days: 30 })).toBe(0);
+      });
+  });
+
   it("parts are created ahead, by day if rows are kept for days, else by month; days end at midnight UTC", async () => {
     const database = await open();
     const today = startOfDay(Date.now());
