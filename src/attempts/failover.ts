@@ -90,14 +90,24 @@ export abstract class Failover<
    * @throws AttemptFailure of the last attempt, or of the first after which no other may follow; GatewayError if none was made
    */
   async answer(call: Call, planned: readonly Planned[]): Promise<Answer> {
-    const isSingle = planned.length === 1;
-    const tried = isSingle
-      ? await this.#attemptEach(call, planned, "any")
-      : await this.#attemptSeveral(call, planned);
+    const tried = await (planned.length === 1
+      ? this.#attemptOnly(call, planned)
+      : this.#attemptSeveral(call, planned));
     if (tried === notAttempted) throw noneAvailable();
+    if (tried instanceof AttemptFailure) throw tried;
+    return tried;
+  }
+
+  /** Tries the only provider, and once more after a pause if its failure was transient. */
+  async #attemptOnly(call: Call, planned: readonly Planned[]): Promise<Tried<Answer>> {
+    const made = new Progress<Asked>();
+    const tried = await this.#attemptEach(call, planned, "any", made);
     if (!(tried instanceof AttemptFailure)) return tried;
-    if (!isSingle) throw tried;
-    return this.#retryOnly(call, planned[0]!, tried);
+    const { retrySame = false, health } = tried.failure;
+    const isTooSoon = health?.credential?.retryAfterMs !== undefined;
+    if (!retrySame || isTooSoon || call.reply.gone) return tried;
+    await sleep(retryPauseMs * (0.5 + Math.random()));
+    return this.#laterOf(tried, await this.#attemptEach(call, planned, "any", made));
   }
 
   /**
@@ -110,22 +120,13 @@ export abstract class Failover<
     if (tried === notAttempted) return this.#attemptEach(call, planned, "any");
     if (!(tried instanceof AttemptFailure)) return tried;
     const filter = isTooLongForCandidate(tried) ? "unasked" : "probed";
-    const last = await this.#attemptEach(call, planned, filter, made);
-    if (last === notAttempted) return tried;
-    return last instanceof AttemptFailure ? laterFailure(tried, last) : last;
+    return this.#laterOf(tried, await this.#attemptEach(call, planned, filter, made));
   }
 
-  /** Retries the only provider once, if its failure was transient. @throws AttemptFailure */
-  async #retryOnly(call: Call, planned: Planned, failed: AttemptFailure): Promise<Answer> {
-    const { retrySame = false, health } = failed.failure;
-    const isTooSoon = health?.credential?.retryAfterMs !== undefined;
-    if (!retrySame || isTooSoon || call.reply.gone) throw failed;
-    await sleep(retryPauseMs * (0.5 + Math.random()));
-    const candidate = this.candidate(call, planned);
-    if (!candidate || !this.#isAllowed(call, candidate)) throw failed;
-    const again = await this.#attempt(call, candidate);
-    if (again instanceof AttemptFailure) throw laterFailure(failed, again);
-    return again;
+  /** Returns the answer of later attempts; if they failed, the later failure, and the earlier one if there were none. */
+  #laterOf(earlier: AttemptFailure, later: Tried<Answer>): Tried<Answer> {
+    if (later === notAttempted) return earlier;
+    return later instanceof AttemptFailure ? laterFailure(earlier, later) : later;
   }
 
   /** Returns the first answer, or the last failure. @throws AttemptFailure after which no other attempt may follow */

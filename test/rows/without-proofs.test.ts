@@ -311,6 +311,22 @@ describe("a model with one provider", () => {
     expect((await world.charged()) - before).toBe(costAtFirstNano);
   });
 
+  it("T43: answers without it also if it refuses it after a failure", async () => {
+    world.answer(refusingProof);
+    const answers = [json({ error: { message: "down" } }, 503)];
+    world.first.answer((...asked) => (answers.pop() ?? refusingProof)(...asked));
+    const answer = await world.call(responses, {
+      model: "acme/sole",
+      extra: sessions.responses,
+    });
+    expect(answer.status).toBe(200);
+    expect(await outcomes(answer)).toEqual([
+      ["first", 503, "no_provider_available"],
+      ["first", 400, "upstream_rejected"],
+      ["first", 200, "ok"],
+    ]);
+  });
+
   it("T43: keeps a compaction, which is the conversation", async () => {
     world.answer(refusingProof);
     const compaction = { type: "compaction", id: "cmp_1", encrypted_content: "the-conversation" };
