@@ -49,18 +49,22 @@ function describeOthers(schema: JsonObject): JsonObject {
 /** Longest pattern that is examined; there is no use for longer ones. */
 const longest = 10_000;
 
-/** After a backslash: a character, or a class that all engines know. Not so \p{L}, \k<name>, \0, \1, \u{41}, halves of a surrogate pair. */
-const escaped = /\\(?:[nrtfvdDwWsS]|x[\da-fA-F]{2}|u(?![dD][89a-fA-F])[\da-fA-F]{4}|[!-/:-@[-`{-~])/
-  .source;
+/**
+ * After a backslash: a character, or a class that all engines know. Not so \p{L}, \k<name>, \0, \1, \u{41}, halves of a surrogate pair; nor \<
+ * and \>, which are the ends of a word for Rust, and an error in brackets.
+ */
+const escaped =
+  /\\(?:[nrtfvdDwWsS]|x[\da-fA-F]{2}|u(?![dD][89a-fA-F])[\da-fA-F]{4}|[!-/:;=?@[-`{-~])/.source;
 /** In brackets. A bare "[" is a class within the class for Rust, and "--" or "&&" an operation. Python refuses ranges from or to \w. */
 const inBrackets = [
   String.raw`\\[dDwWsS](?!-[^\]])`,
   String.raw`(?!\\[dDwWsS])${escaped}`,
   String.raw`(?!&&|~~|\|\|)[^\\[\]-]`,
-  String.raw`-(?!-)(?:(?<=\[\^?-)|(?<!\[\^?-)(?!\\[dDwWsS]))`,
+  String.raw`-(?!-|\\[dDwWsS])`,
 ].join("|");
 const known = [
-  String.raw`\[(?:\^|(?!\^))(?:${inBrackets})+\]`,
+  // A hyphen that is the first makes no range, whatever follows.
+  String.raw`\[(?:\^|(?!\^))(?:-(?!-)(?:${inBrackets})*|(?!-)(?:${inBrackets})+)\]`,
   escaped,
   String.raw`\\[bB]`,
   // No lookaround, no names, no flags.

@@ -111,6 +111,7 @@ describe("a pattern", () => {
     String.raw`^\d{4}-\d{2}-\d{2}$`,
     String.raw`^[\w.-]+@[-\w]+\.[A-Za-z]{2,}?$`,
     String.raw`^(?:a|b)*\/\x41\u00e9[^\]\-\[\s]$`,
+    String.raw`[-\d][^-\w][-]\\[-\s]`,
     String.raw`\bzürich\b 東京|`,
     "",
   ])("T23: %j stays, because all engines read it alike", (pattern) => {
@@ -129,8 +130,11 @@ describe("a pattern", () => {
     String.raw`(a)\1`, // earlier groups
     String.raw`\0`,
     String.raw`\Aa\z`,
+    String.raw`\<b\>`, // the ends of a word for Rust
+    String.raw`^[^\<\>]*$`,
     String.raw`[\w-.]`, // ranges of classes
     String.raw`[.-\w]`,
+    String.raw`[\[-\d]`,
     "[[:alpha:]]", // classes in classes
     "[a&&b]",
     "[a--b]",
