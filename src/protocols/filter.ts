@@ -58,6 +58,8 @@ const boundFields = [
   "instructions",
   "tools",
   "functions",
+  "web_search_options",
+  "max_tool_calls",
   "n",
   "max_tokens",
   "max_completion_tokens",

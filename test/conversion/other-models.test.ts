@@ -124,11 +124,13 @@ const otherModels: readonly Case[] = [
         messages: [{ role: "user", content: "long" }],
         input: "long",
         tools: [{ type: "web_search" }],
+        web_search_options: { search_context_size: "high" },
+        max_tool_calls: 90,
         top_k: 5,
       },
     },
     up: { extra_body: { top_k: 5 } },
-    nowhere: ["long", "web_search", "100000", "100001"],
+    nowhere: ["long", "web_search", "max_tool_calls", "100000", "100001"],
     reported: [
       "extra_body.n",
       "extra_body.max_tokens",
@@ -136,6 +138,8 @@ const otherModels: readonly Case[] = [
       "extra_body.messages",
       "extra_body.input",
       "extra_body.tools",
+      "extra_body.web_search_options",
+      "extra_body.max_tool_calls",
     ],
   })),
   ...(["chat", "responses"] as const).map((to): Case => ({
