@@ -6,7 +6,9 @@ import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
 import type { Json, JsonObject } from "../canonical/request.ts";
 import type { ChangedBody } from "../codec.ts";
+import { isEmptyList } from "../read.ts";
 import { skipSignatureInAnswers } from "../skip-signature.ts";
+import { placeholderText } from "../tidy.ts";
 import { read } from "./names.ts";
 import { signatureOf } from "./parts.ts";
 
@@ -16,7 +18,7 @@ export function withoutProofs(body: JsonObject): ChangedBody | undefined {
   if (!Array.isArray(contents) || !contents.some(holdsProof)) return undefined;
   const detail = "the upstream refuses signatures of another vendor or account, dropped";
   return {
-    body: { ...body, contents: contents.map(unproven) },
+    body: { ...body, contents: contents.map(unproven).flatMap(withText) },
     notes: [{ param: "contents.parts.thoughtSignature", kind: "dropped", detail }],
   };
 }
@@ -32,8 +34,18 @@ const isProven = (part: Json): part is JsonObject =>
 function unproven(content: Json): Json {
   if (!holdsProof(content)) return content;
   const parts = content.parts.map((part) => (isProven(part) ? unsigned(part) : part));
-  const said = parts.filter((part) => !isEmpty(part));
-  return { ...content, parts: said.length > 0 ? said : [{ text: "" }] };
+  return { ...content, parts: parts.filter((part) => !isEmpty(part)) };
+}
+
+/**
+ * A content that only had a signature is left out after another one of the model: Google's SDKs keep each chunk of a stream as a content.
+ * Otherwise it gets a text, because Gemini refuses empty ones.
+ */
+function withText(content: Json, at: number, all: readonly Json[]): Json[] {
+  if (!isObject(content) || !isEmptyList(content["parts"])) return [content];
+  const before = all[at - 1];
+  if (isObject(before) && before["role"] === "model" && content["role"] === "model") return [];
+  return [{ ...content, parts: [{ text: placeholderText }] }];
 }
 
 function unsigned(part: JsonObject): JsonObject {
