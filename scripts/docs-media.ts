@@ -14,6 +14,8 @@ The fields of image and video calls, by the family of the model. \`GET /v1/model
 - A field that is not in the table is dropped and reported, except on \`/v1/images/edits\` with a model of the family
   \`image-a\`, which refuses it. \`notes\` of a task and \`gw.notes\` of an edit have the reports, as
   \`"<field>: <why>"\`.
+- A picture under another vendor's name, such as \`image_url\` or \`input_image\`, is refused: without it the result would be
+  another one. The message names the field or endpoint that takes it.
 - \`null\` is the same as absent.
 - In multipart bodies numbers and booleans are text; the domains are the same.
 - \`/v1/tasks\` and \`/v1/videos/generations\` do not stream. \`stream: true\` and \`partial_images\` above 0 are

@@ -17,6 +17,7 @@ import {
   type Reading,
   type Values,
 } from "./family.ts";
+import { pictureRefusal } from "./picture-names.ts";
 import { imageRequest, videoRequest } from "./request.ts";
 import { readValue } from "./read-value.ts";
 import type { MediaForm, MediaInput, MediaRequest } from "./types.ts";
@@ -124,15 +125,17 @@ const isFileField = (name: string): boolean => isImageField(name) || name === "m
 
 function refuseOrCollect(
   family: MediaFamily,
-  { form }: MediaInput,
+  input: MediaInput,
   name: string,
   unknown: string[],
 ): void {
   const short = shortName(name);
+  const picture = pictureRefusal(family, input, name);
+  if (picture) refuse(short, picture.code, picture.why);
   const why =
     family.refuses && Object.hasOwn(family.refuses, name) ? family.refuses[name] : undefined;
   if (why !== undefined) refuse(short, "unsupported_parameter", why);
-  if (family.strictForms?.includes(form)) {
+  if (family.strictForms?.includes(input.form)) {
     refuse(short, "unknown_parameter", "is not a field of this endpoint");
   }
   unknown.push(name);

@@ -19,6 +19,7 @@ afterAll(() => bench.close());
 
 const run = (fields: Fields = {}, script?: object) =>
   bench.runCall((prompt) => bench.generate({ prompt, ...fields }), script);
+const dataUrl = "data:image/png;base64,iVBORw0KGgo=";
 const refused = (fields: Fields) =>
   bench.refusal((prompt) => bench.generate({ prompt, ...fields }));
 
@@ -126,6 +127,18 @@ describe("the size of a generation", () => {
     "IMG-08, IMG-09, IMG-10, IMG-11, LIM-07: may not be %s",
     async (size) => {
       expect(await refused({ size })).toBe("invalid_value size");
+    },
+  );
+});
+
+describe("an input picture of a generation", () => {
+  it.each(["image", "images", "image_url", "image_urls", "input_image", "mask"])(
+    "is refused as %s before anything is sent or charged",
+    async (name) => {
+      const before = await bench.state();
+      const value = name.endsWith("s") ? [dataUrl] : dataUrl;
+      expect(await refused({ [name]: value })).toBe(`unsupported_parameter ${name}`);
+      expect(await bench.state()).toEqual(before);
     },
   );
 });

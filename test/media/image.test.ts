@@ -261,12 +261,6 @@ describe("a call without an image", () => {
       expect(refusalOf(family, { prompt, mask: url })).toBe("image_url_not_supported mask");
     },
   );
-
-  it("has no file fields as a generation: they are unknown there", () => {
-    expect(notesOf("image-a", { prompt, image: url })).toEqual([
-      "image: not supported by this model, dropped",
-    ]);
-  });
 });
 
 describe("fields that depend on each other", () => {
