@@ -6,7 +6,7 @@ import { Type } from "../base/json-schema.ts";
 import { isObject } from "../base/json.ts";
 import { noUsage, reportedCount, type Usage } from "../base/usage.ts";
 import type { JsonObject } from "./canonical/request.ts";
-import { chatCodec } from "./chat/index.ts";
+import { chatCodec, idText } from "./chat/index.ts";
 import type { WireError } from "./codec.ts";
 import { jsonCharacters } from "./count-text.ts";
 import { withDropped } from "./dropped-params.ts";
@@ -86,6 +86,8 @@ export function embeddingRoute(input: EmbeddingRouteInput): Route {
     answer(answer, droppedParams, { inputTokens }) {
       answer["model"] = model;
       answer["object"] ??= "list";
+      // Mistral's SDK refuses an answer without an id. OpenAI's answers have none.
+      answer["id"] = idText(answer) ?? `embd-${crypto.randomUUID()}`;
       completeVectors(answer["data"], isPacked);
       answer["usage"] = completeUsage(answer["usage"], inputTokens);
       return withDropped(answer, droppedParams);

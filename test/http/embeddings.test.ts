@@ -78,6 +78,7 @@ describe("an embeddings call", () => {
     model: "vector-large-2026",
     usage: { prompt_tokens: 1000, total_tokens: 1000 },
   };
+  const madeId = expect.stringMatching(/^embd-[\da-f-]{36}$/);
   beforeEach(() => {
     for (const upstream of [first, second]) {
       upstream.requests.length = 0;
@@ -104,7 +105,7 @@ describe("an embeddings call", () => {
     const response = await embed({ dimensions: 2, encoding_format: "float", user: "u", rare: [1] });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-request-id")).toMatch(/^req_/);
-    expect(await response.json()).toEqual({ ...answer, model: "acme/vector" });
+    expect(await response.json()).toEqual({ ...answer, id: madeId, model: "acme/vector" });
     expect(first.requests).toMatchObject([
       { path: "/v1/embeddings", headers: { authorization: "Bearer first-secret" } },
     ]);
@@ -117,6 +118,16 @@ describe("an embeddings call", () => {
       rare: [1],
     });
     expect(second.requests).toEqual([]);
+  });
+
+  it.each([
+    ["the vendor's id", "vec-1", "vec-1"],
+    ["the text of a number", 7, "7"],
+    ["a new id without one", undefined, madeId],
+    ["a new id for null", null, madeId],
+  ])("has %s, which Mistral's SDK requires", async (_what, id, told) => {
+    first.answer(json({ ...answer, id }));
+    expect(await (await embed()).json()).toMatchObject({ id: told });
   });
 
   it("is charged once, by the vendor's token count, and logged", async () => {
@@ -194,7 +205,12 @@ describe("an embeddings call", () => {
   ])("TXT-10: answers both counts where the vendor's usage is %j", async (usage, read) => {
     first.answer(json({ ...answer, usage }));
     const response = await embed();
-    expect(await response.json()).toEqual({ ...answer, model: "acme/vector", usage: read });
+    expect(await response.json()).toEqual({
+      ...answer,
+      id: madeId,
+      model: "acme/vector",
+      usage: read,
+    });
   });
 
   it("is sent without its service tier, which is reported as dropped", async () => {

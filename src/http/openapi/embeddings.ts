@@ -24,6 +24,7 @@ const embedding = Type.Object({
 });
 
 const response = Type.Object({
+  id: Type.String({ description: "The vendor's id, or a new one." }),
   object: Type.Literal("list"),
   data: Type.Array(embedding),
   model: Type.String({ description: "The canonical model id." }),

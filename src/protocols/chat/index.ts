@@ -14,6 +14,8 @@ import { isMistral, mistralCodec } from "./mistral.ts";
 import { decodeRequest } from "./request.ts";
 import { decodeResponse, encodeResponse } from "./response.ts";
 
+export { idText } from "./id-text.ts";
+
 export const chatCodec: Codec = {
   name: "chat",
   limits: conversionLimits,
