@@ -14,7 +14,7 @@ import { usesToReserve, withUses } from "../tool-uses.ts";
 import { isSkipSignature, skipSignature, skipSignatureInAnswers } from "../skip-signature.ts";
 import { decodeError } from "./errors.ts";
 import { groundingUses } from "./grounding-uses.ts";
-import { isOlderGeneration } from "./limits.ts";
+import { isOlderGeneration, makesPictures } from "./limits.ts";
 import { joinTurns } from "./join-turns.ts";
 import { withLists } from "./lists.ts";
 import { read } from "./names.ts";
@@ -83,7 +83,7 @@ function request(
 ): { body: JsonObject; notes: readonly Note[] } {
   const copy = { ...body };
   joinTurns(copy);
-  fitSkips(copy, isOlderGeneration(model));
+  fitSkips(copy, model);
   const notes = [...removeFilteredFields(copy), ...dropDuplicateSpellings(copy)];
   // Some SDKs repeat the path's model in the body, where it would contradict the upstream's name.
   delete copy["model"];
@@ -91,19 +91,22 @@ function request(
 }
 
 /**
- * The marker that replaces a signature stands on calls that other vendors made. Older models do not know it and go without; others get it as
- * Google documents it.
+ * The marker that replaces a signature stands on calls that other vendors made, and on parts whose signature was refused. Older models do not
+ * know it and go without; others get it as Google documents it, on texts and pictures only picture models.
  */
-function fitSkips(copy: JsonObject, isOlder: boolean): void {
+function fitSkips(copy: JsonObject, model: string): void {
   const contents = exactTwinOf(copy["contents"]);
+  const isOlder = isOlderGeneration(model);
   const isMeant = isOlder ? isSkipped : isRespelt;
   const holds = (content: Json): content is Holder =>
     isObject(content) && Array.isArray(content["parts"]) && content["parts"].some(isMeant);
   if (!Array.isArray(contents) || !contents.some(holds)) return;
+  const isRequired = (part: JsonObject): boolean =>
+    !isOlder && (isObject(read(part, "functionCall")) || makesPictures(model));
   const fitted = (part: Json): Json => {
     if (!isMeant(part)) return part;
     const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part;
-    return isOlder ? rest : { ...rest, thoughtSignature: skipSignature };
+    return isRequired(part) ? { ...rest, thoughtSignature: skipSignature } : rest;
   };
   copy["contents"] = contents.map((content) =>
     holds(content) ? { ...content, parts: content.parts.map(fitted) } : content,

@@ -1,6 +1,6 @@
 /**
  * Proofs of earlier thoughts: signatures, which only the vendor or account that made them can verify. If all of them refuse, the request goes
- * without. A call gets the marker in place of its signature, which Gemini 3 requires. T38, T43.
+ * without, and with Google's marker where it requires a signature. T38, T43.
  */
 import { exactTwinOf } from "../../base/exact-numbers.ts";
 import { isObject } from "../../base/json.ts";
@@ -9,7 +9,6 @@ import type { ChangedBody } from "../codec.ts";
 import { isEmptyList } from "../read.ts";
 import { skipSignatureInAnswers } from "../skip-signature.ts";
 import { placeholderText } from "../tidy.ts";
-import { read } from "./names.ts";
 import { signatureOf } from "./parts.ts";
 
 /** Returns a copy of the caller's body without signatures; undefined if it has none. */
@@ -48,11 +47,15 @@ function withText(content: Json, at: number, all: readonly Json[]): Json[] {
   return [{ ...content, parts: [{ text: placeholderText }] }];
 }
 
+/**
+ * A call gets the marker in place of its signature, and so do a picture and a text, which picture models require to be signed. The direct
+ * route removes it where the model needs none.
+ */
 function unsigned(part: JsonObject): JsonObject {
   const { thoughtSignature: _camel, thought_signature: _snake, ...rest } = part;
-  return isObject(read(part, "functionCall"))
-    ? { ...rest, thoughtSignature: skipSignatureInAnswers }
-    : rest;
+  return part["thought"] === true || isEmpty(rest)
+    ? rest
+    : { ...rest, thoughtSignature: skipSignatureInAnswers };
 }
 
 /** True for a part that only carried its signature. */

@@ -1,8 +1,10 @@
 /** Signatures that only their own vendor or account can verify, when no provider accepts them. T43. */
 import { describe, expect, it } from "vitest";
 import { withoutProofs } from "../../../src/protocols/generate-content/proofs.ts";
+import { generateContentCodec } from "../../../src/protocols/generate-content/index.ts";
 import type { JsonObject } from "../../../src/protocols/index.ts";
 
+const { direct } = generateContentCodec;
 const user = { role: "user", parts: [{ text: "Look." }] };
 const said = (text: string, more: JsonObject = {}): JsonObject => ({
   role: "model",
@@ -32,15 +34,38 @@ describe("a content that only has a signature", () => {
 });
 
 describe("a content with more than a signature", () => {
-  it("T43: keeps the rest", () => {
-    expect(contentsOf(user, said("No.", signed))).toEqual([user, said("No.")]);
+  const proofs = { thoughtSignature: "of-another-account" };
+  const body = {
+    contents: [
+      {
+        role: "model",
+        parts: [
+          { text: "I draw.", thought: true, ...proofs },
+          { text: "Here.", ...proofs },
+          { inlineData: { mimeType: "image/png", data: "AAAA" }, ...proofs },
+          { functionCall: { name: "look", args: {} }, ...proofs },
+        ],
+      },
+    ],
+  };
+  const signaturesAt = (model: string): unknown[] => {
+    const sent = direct.request(direct.withoutProofs(body)!.body, { model, stream: false });
+    const [content] = sent.body["contents"] as { parts: JsonObject[] }[];
+    return content!.parts.map((part) => part["thoughtSignature"]);
+  };
+  const skip = "skip_thought_signature_validator";
+
+  it.each([
+    ["gemini-3-pro-preview", [undefined, undefined, undefined, skip]],
+    ["gemini-3-pro-image-preview", [undefined, skip, skip, skip]],
+    ["gemini-2.5-flash-image", [undefined, undefined, undefined, undefined]],
+  ])("T43 T38: has Google's marker where %s requires a signature", (model, signatures) => {
+    expect(signaturesAt(model)).toEqual(signatures);
   });
 
-  it("T43: is unchanged if its signature is Google's marker", () => {
+  it("T43: is unchanged if its signature is the marker", () => {
     expect(
-      withoutProofs({
-        contents: [said("", { thoughtSignature: "skip_thought_signature_validator" })],
-      }),
+      withoutProofs({ contents: [said("Here.", { thoughtSignature: skip })] }),
     ).toBeUndefined();
   });
 });
