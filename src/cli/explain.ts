@@ -27,6 +27,7 @@ const expectedNames = new Map<string, 1 | 2>([
   ["DayGoneError", 2],
   ["DayOpenError", 1],
   ["ExportPlaceError", 2],
+  ["ExportBucketError", 1],
   ["NoEmbeddedDatabaseError", 1],
 ]);
 

@@ -2,7 +2,13 @@
 import { resolve } from "node:path";
 import { reasonOf } from "../base/errors.ts";
 import { exportPlacePattern } from "../base/export-place.ts";
-import { openFileStore, type FileStore, type FileStoreOptions } from "../files/index.ts";
+import {
+  adviceOnFiles,
+  isOfBucket,
+  openFileStore,
+  type FileStore,
+  type FileStoreOptions,
+} from "../files/index.ts";
 
 type Agents = FileStoreOptions["agents"];
 
@@ -18,6 +24,11 @@ export interface ExportPlace extends Pick<
 /** `to` is not a valid place. */
 class ExportPlaceError extends Error {
   override name = "ExportPlaceError";
+}
+
+/** The bucket does not take or find files; the message has the reason and a fix. */
+class ExportBucketError extends Error {
+  override name = "ExportBucketError";
 }
 
 const placeShape = new RegExp(exportPlacePattern);
@@ -37,6 +48,21 @@ function storeOptions(place: ExportPlace): FileStoreOptions {
   return { kind: "s3", bucket, prefix, endpoint, region, accessKeyId, secretAccessKey };
 }
 
+/** Returns the store of a bucket with errors that name the bucket, the reason and a fix. Errors of the source stay as they are. */
+function withReasons(store: FileStore, to: string): FileStore {
+  const explained = <Result>(work: Promise<Result>): Promise<Result> =>
+    work.catch((error: unknown) => {
+      if (!isOfBucket(error)) throw error;
+      const { reason, fix } = adviceOnFiles(error, "exports");
+      throw new ExportBucketError(`${to} cannot be used: ${reason}; ${fix}`, { cause: error });
+    });
+  return {
+    ...store,
+    put: (...file) => explained(store.put(...file)),
+    size: (name) => explained(store.size(name)),
+  };
+}
+
 /**
  * Opens the file store of the place. `agents` gives the HTTP agents for a bucket; the S3 client's own if absent. @throws
  * ExportPlaceError
@@ -46,7 +72,8 @@ export async function openExportPlace(
   agents?: () => Agents,
 ): Promise<FileStore> {
   const options = storeOptions(place);
-  if (options.kind === "s3") return openFileStore({ ...options, agents: agents?.() }, "");
+  if (options.kind === "s3")
+    return withReasons(await openFileStore({ ...options, agents: agents?.() }, ""), place.to);
   try {
     return await openFileStore(options, "");
   } catch (error) {

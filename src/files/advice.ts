@@ -40,7 +40,7 @@ const bucketFixes: Readonly<Record<string, string>> = {
   PermanentRedirect: otherRegion,
   AuthorizationHeaderMalformed: otherRegion,
   IllegalLocationConstraintException: otherRegion,
-  NoSuchBucket: "make the bucket, or mend its name (`bucket` of `storage`)",
+  NoSuchBucket: "make the bucket, or mend its name in `storage`",
   RequestTimeTooSkewed: "set this machine's clock by NTP: the bucket refuses another time",
   QuotaExceeded: bucketRoom,
   XMinioStorageFull: bucketRoom,
@@ -65,7 +65,11 @@ interface BucketAnswer extends Error {
 
 const isBucketAnswer = (error: Error): error is BucketAnswer => "$metadata" in error;
 
-function adviceOnBucket(error: BucketAnswer): ReturnType<typeof adviceOnFiles> | undefined {
+/** True for errors of a bucket's client: its server's answers, its connections and its credentials. */
+export const isOfBucket = (error: unknown): boolean =>
+  error instanceof Error && (isBucketAnswer(error) || error.name === "CredentialsProviderError");
+
+function adviceOnBucket(error: BucketAnswer): Advice | undefined {
   const status = error.$metadata.httpStatusCode;
   if (status === undefined) return undefined;
   const isNamed = error.name !== "Unknown" && error.name !== "Error";
@@ -80,11 +84,22 @@ function adviceOnBucket(error: BucketAnswer): ReturnType<typeof adviceOnFiles> |
 
 const generalFix = "check that it can be reached, and `storage` of the configuration";
 
-/** Returns the meaning of a store error, and its fix. */
-export function adviceOnFiles(error: unknown): { readonly reason: string; readonly fix: string } {
+/** The meaning of an error, and its fix. */
+interface Advice {
+  readonly reason: string;
+  readonly fix: string;
+}
+
+function adviceOnStorage(error: unknown): Advice {
   if (!(error instanceof Error)) return { reason: String(error), fix: generalFix };
   const ofBucket = isBucketAnswer(error) ? adviceOnBucket(error) : undefined;
   if (ofBucket !== undefined) return ofBucket;
   const code = "code" in error ? String(error.code) : error.name;
   return { reason: error.message, fix: fixes[code] ?? bucketFixes[code] ?? generalFix };
+}
+
+/** Returns the meaning of a store error, and its fix; `setting` is the part of the configuration that names the store. */
+export function adviceOnFiles(error: unknown, setting: "storage" | "exports" = "storage"): Advice {
+  const { reason, fix } = adviceOnStorage(error);
+  return { reason, fix: fix.replace("`storage`", `\`${setting}\``) };
 }

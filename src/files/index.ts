@@ -1,5 +1,5 @@
 /** Files: their bytes, in a local directory or a bucket, and the table of their owners and expiries. */
-export { adviceOnFiles } from "./advice.ts";
+export { adviceOnFiles, isOfBucket } from "./advice.ts";
 export { countOpenFiles } from "./counted.ts";
 export { FileDrafts, inputDrafts } from "./drafts.ts";
 export { filesDirectory, openFileStore } from "./open.ts";
