@@ -3,7 +3,6 @@
  * last frame, the counts, the sums and the ledger's proof are right.
  */
 import type { Readable } from "node:stream";
-import { limitConcurrency } from "../base/concurrency-limit.ts";
 import { counted } from "../base/counted.ts";
 import { dayMs } from "../base/durations.ts";
 import type { Log } from "../base/log.ts";
@@ -21,6 +20,7 @@ import {
 import { BackupError, readFrames, type Frame } from "./frames.ts";
 import { endOf, fileOf, headerOf, rowsError, tableOf } from "./parts.ts";
 import { outcomeOf, transactionId, type RestoreOutcome } from "./restore-outcome.ts";
+import { removeFiles } from "./remove-files.ts";
 import { putFile, type FileWriter } from "./restore-file.ts";
 import {
   advanceCounters,
@@ -48,14 +48,11 @@ export interface RestoreOptions {
   readonly progress: (progress: Progress) => void;
   /** Receives the outcome of a restore that throws, before it throws. */
   readonly failed?: (outcome: RestoreOutcome) => void;
-  /** Receives a warning with the reason when the restore has to wait. */
+  /** Receives a warning with the reason when the restore has to wait, and one of files that it could not remove. */
   readonly log?: Pick<Log, "warn">;
   /** True if the data was just copied from another database, and is not of an earlier time. Exported files then hold no later data. */
   readonly isCurrentCopy?: boolean;
 }
-
-/** Files that are removed at once. */
-const removalsMax = 8;
 
 type Frames = AsyncGenerator<Frame, void, undefined>;
 
@@ -78,11 +75,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<BackupEnd>
   const storedNames = new Set<string>();
   /** The transaction, once only its commit is left. */
   let xid: string | undefined;
-  const remove = async (names: Iterable<string>): Promise<void> => {
-    const inTurn = limitConcurrency(removalsMax);
-    const { files } = options;
-    await Promise.allSettled([...names].map((name) => inTurn(async () => files?.remove(name))));
-  };
+  const remove = (names: Iterable<string>) => removeFiles(options.files, [...names], options.log);
   let restored;
   try {
     const frames = readFrames(options.source);

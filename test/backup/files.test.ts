@@ -80,6 +80,26 @@ describeDatabase("files of a restore", (open) => {
     expect(removed).toEqual(["made-since"]);
   });
 
+  it("that cannot be removed are named in one warning, with the reason and the fix", async () => {
+    const database = await open();
+    const bytes = await backupOf(database);
+    await add(database, "made-since");
+    const { files } = bucket();
+    const denied = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+    const warnings: unknown[] = [];
+    await restoreBackup({
+      database,
+      files: { ...files, remove: () => Promise.reject(denied) },
+      source: Readable.from([bytes]),
+      replace: true,
+      check: () => Promise.resolve(),
+      progress: nothing,
+      log: { warn: (fields: object) => void warnings.push(fields) },
+    });
+    const fix = expect.stringContaining("chown");
+    expect(warnings).toEqual([{ failed: 1, names: ["made-since"], reason: denied.message, fix }]);
+  });
+
   it("are removed after running gateways were told of the restore: a large bucket takes long", async () => {
     const database = await open();
     const bytes = await backupOf(database);
