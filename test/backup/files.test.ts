@@ -80,7 +80,7 @@ describeDatabase("files of a restore", (open) => {
     expect(removed).toEqual(["made-since"]);
   });
 
-  it("that cannot be removed are named in one warning, with the reason and the fix", async () => {
+  it("are named in one warning, with the reason and the fix, if they cannot be removed", async () => {
     const database = await open();
     const bytes = await backupOf(database);
     await add(database, "made-since");
